@@ -5,7 +5,6 @@ import { labelledSpec } from "./labelled-spec.ts";
 import type { Leases } from "./owners/leases.ts";
 import { isOwnContainer } from "./owners/left-over.ts";
 import type { SandboxPlan } from "./sandbox-plan.ts";
-import { StartGate } from "./start-gate.ts";
 
 export interface ContainerStarterOptions {
   readonly leases: Pick<Leases, "hold">;
@@ -13,8 +12,6 @@ export interface ContainerStarterOptions {
   readonly owner: string;
   /** Collects sandboxes that could not be removed, their engines' names by their ids; default: they are not tracked. */
   readonly stranded?: Map<string, string> | undefined;
-  /** How many may start at once on each engine; further ones wait in order. Default: any number. */
-  readonly startsAtOnce?: number | undefined;
   readonly logger: Logger;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
@@ -32,18 +29,15 @@ export class ContainerStarter {
    */
   readonly stranded: Map<string, string>;
   readonly #options: ContainerStarterOptions;
-  readonly #gate: StartGate;
 
   constructor(options: ContainerStarterOptions) {
     this.#options = options;
-    this.#gate = new StartGate(options.startsAtOnce ?? Infinity);
     this.stranded = options.stranded ?? new Map<string, string>();
   }
 
   /** Its id counts as uncertain until the caller registers it as live. @throws what the engine throws */
   async start(id: string, engine: Engine, plan: SandboxPlan, signal: AbortSignal): Promise<Container> {
     const { logger, owner, now } = this.#options;
-    const leave = await this.#gate.enter(engine.name, signal);
     let container: Container | undefined;
     try {
       await this.#holdLease(id);
@@ -56,8 +50,6 @@ export class ContainerStarter {
       logger.info({ sandbox: id, kind: plan.kind, engine: engine.name, err: error }, "sandbox not started");
       await this.#undo(id, engine, container);
       throw error;
-    } finally {
-      leave();
     }
   }
 

@@ -17,18 +17,19 @@ const plan = { kind: "execute", lifetimeMs: 1_000, image: "any:1", limits, scrat
 /** What goes wrong in an engine's next container. */
 type Fault = "none" | "create" | "answer" | "answer and list" | "start" | "start and remove";
 
-/** An engine that can make containers and start them, or not; and sandboxes of which one may live at a time. */
-function scene() {
+/** An engine that can make containers and start them, or not; and sandboxes of which one may live at a time by default. */
+function scene({ maxSandboxes = 1, startsAtOnce }: { maxSandboxes?: number; startsAtOnce?: number } = {}) {
   const there = new Set<string>();
   const specs: ContainerSpec[] = [];
   const records: SandboxRecord[] = [];
   const stranded = new Map<string, string>();
   let fault: Fault = "none";
   let removal: Promise<void> = Promise.resolve();
+  let starting: Promise<void> = Promise.resolve();
   const containerOf = (name: string): Container =>
     ({
       id: name,
-      start: () => (fault.startsWith("start") ? Promise.reject(new Error("no start")) : Promise.resolve()),
+      start: () => (fault.startsWith("start") ? Promise.reject(new Error("no start")) : starting),
       remove: async () => {
         if (fault === "start and remove") throw new Error("no removal");
         await removal;
@@ -56,7 +57,7 @@ function scene() {
     },
   } as unknown as Engine;
   const sandboxes = new Sandboxes({
-    admission: new Admission({ maxSandboxes: 1, queueLimit: 0, queueTimeoutMs: 60_000 }),
+    admission: new Admission({ maxSandboxes, queueLimit: 0, queueTimeoutMs: 60_000 }),
     leases: { hold: () => Promise.resolve() } as SandboxesOptions["leases"],
     records: {
       add: (record: SandboxRecord) => Promise.resolve(void records.push(record)),
@@ -66,9 +67,16 @@ function scene() {
     platform: "linux",
     owner: "own-this",
     stranded,
+    startsAtOnce,
     logger,
     now: () => 0,
   });
+  /** Starts from now on take until the function that comes back is called. */
+  const holdStarts = (): (() => void) => {
+    const held = Promise.withResolvers<void>();
+    starting = held.promise;
+    return held.resolve;
+  };
   /** Removals from now on take until the function that comes back is called. */
   const holdRemovals = (): (() => void) => {
     const held = Promise.withResolvers<void>();
@@ -82,6 +90,7 @@ function scene() {
     stranded,
     specs,
     records,
+    holdStarts,
     holdRemovals,
     break: (next: Fault) => void (fault = next),
   };
@@ -185,6 +194,19 @@ describe("a sandbox that is left", () => {
 });
 
 describe("admission and creation", () => {
+  it("starts as many at once as may, and one that nobody has asked for delays none of them", async () => {
+    const { sandboxes, engine, there, holdStarts } = scene({ maxSandboxes: 4, startsAtOnce: 1 });
+    const goOn = holdStarts();
+    const spare = sandboxes.create(engine, plan);
+    const [first, second] = [sandboxes.open(engine, plan, caller), sandboxes.open(engine, plan, caller)];
+    await until(() => there.size === 2);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(there.size, "the spare one and the first").toBe(2);
+    goOn();
+    await Promise.all([spare, first, second]);
+    expect(there.size).toBe(3);
+  });
+
   it("create takes no place, admit makes no container", async () => {
     const { sandboxes, engine, there } = scene();
     await sandboxes.create(engine, plan);

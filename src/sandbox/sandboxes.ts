@@ -16,6 +16,7 @@ import type { SandboxPlan } from "./sandbox-plan.ts";
 import type { SandboxObserver } from "./sandbox-observer.ts";
 import { sandboxPolicy } from "./sandbox-policy.ts";
 import { Sandbox, type SandboxIdentity } from "./sandbox.ts";
+import { StartGate } from "./start-gate.ts";
 
 /** Who asks, and the signal that cancels the request. */
 export interface Caller {
@@ -36,7 +37,8 @@ export interface SandboxesOptions {
   readonly owner: string;
   /** As of `ContainerStarterOptions`. */
   readonly stranded?: ContainerStarterOptions["stranded"];
-  readonly startsAtOnce?: ContainerStarterOptions["startsAtOnce"];
+  /** How many that were asked for may start at once on each engine; further ones wait in order. Default: any number. */
+  readonly startsAtOnce?: number | undefined;
   readonly logger: Logger;
   /** Told of every sandbox and its runs; default: none. */
   readonly observers?: readonly SandboxObserver[] | undefined;
@@ -81,11 +83,13 @@ export class Sandboxes implements AsyncDisposable {
   readonly #spare = new Map<Sandbox, SandboxPlan>();
   readonly #starting = new Set<Promise<Sandbox>>();
   readonly #containers: ContainerStarter;
+  readonly #gate: StartGate;
   readonly #closing = new AbortController();
 
   constructor(options: SandboxesOptions) {
     this.#options = options;
     this.#containers = new ContainerStarter(options);
+    this.#gate = new StartGate(options.startsAtOnce ?? Infinity);
   }
 
   /** Sandboxes that are running for somebody now. */
@@ -117,11 +121,12 @@ export class Sandboxes implements AsyncDisposable {
   open(engine: Engine, plan: SandboxPlan, caller: Caller): Promise<Sandbox> {
     return this.#track(caller.signal, async (signal) => {
       // An engine that is down is reported at once, not at the end of the queue.
-      const capabilities = await capabilitiesFor(engine, plan, signal);
+      const capabilities = await engine.capabilities({ signal, ociRuntime: plan.ociRuntime });
       const place = await this.admit({ ...caller, signal });
       const begunMs = this.#options.now();
       try {
-        const sandbox = await this.#start(engine, plan, { capabilities, signal });
+        const start = (): Promise<Sandbox> => this.#start(engine, plan, { capabilities, signal });
+        const sandbox = await this.#gate.pass(engine.name, signal, start);
         this.#handOver(sandbox, plan, { principal: caller.principal, place, begunMs });
         return sandbox;
       } catch (error) {
@@ -149,7 +154,7 @@ export class Sandboxes implements AsyncDisposable {
    */
   create(engine: Engine, plan: SandboxPlan, options: CallOptions = {}): Promise<Sandbox> {
     return this.#track(options.signal, async (signal) => {
-      const capabilities = await capabilitiesFor(engine, plan, signal);
+      const capabilities = await engine.capabilities({ signal, ociRuntime: plan.ociRuntime });
       const sandbox = await this.#start(engine, plan, { capabilities, signal });
       this.#spare.set(sandbox, plan);
       this.#containers.doubtful.delete(sandbox.id);
@@ -249,24 +254,15 @@ export class Sandboxes implements AsyncDisposable {
   /** From now on it is known as its principal's, and its end is reported. */
   #handOver(sandbox: Sandbox, plan: SandboxPlan, { principal, place, begunMs }: Adoption): void {
     const { logger, owner, now, observers = [] } = this.#options;
-    const { id, engineName: engine } = sandbox;
+    const { id, engineName: engine, startedAs, labels } = sandbox;
     const { kind, limits } = plan;
-    const record = {
-      id,
-      startedAs: sandbox.startedAs,
-      engine,
-      kind,
-      principal,
-      owner,
-      createdAtMs: now(),
-      labels: sandbox.labels,
-    };
+    const record = { id, startedAs, engine, kind, principal, owner, createdAtMs: now(), labels };
     this.#held.set(id, { record: new RecordWriter(record, this.#options), place, isEndTold: false });
     this.#live.set(id, sandbox);
     const startMs = Math.max(0, now() - begunMs);
     for (const observer of observers) observer.sandboxOpened?.({ sandbox, engine, kind, principal, limits, startMs });
-    this.#containers.doubtful.delete(sandbox.startedAs);
-    logger.info({ sandbox: id, startedAs: sandbox.startedAs, principal }, "sandbox handed over");
+    this.#containers.doubtful.delete(startedAs);
+    logger.info({ sandbox: id, startedAs, principal }, "sandbox handed over");
   }
 
   async #forget(sandbox: Sandbox, isGone: boolean): Promise<void> {
@@ -289,10 +285,6 @@ export class Sandboxes implements AsyncDisposable {
     held.isEndTold = true;
     for (const observer of this.#options.observers ?? []) observer.sandboxRemoved?.(id);
   }
-}
-
-function capabilitiesFor(engine: Engine, { ociRuntime }: SandboxPlan, signal: AbortSignal): Promise<Capabilities> {
-  return engine.capabilities({ signal, ociRuntime });
 }
 
 function hasEnded({ id }: Sandbox): GloveboxError {

@@ -16,8 +16,18 @@ export class StartGate {
     this.#atOnce = atOnce;
   }
 
-  /** Resolves when a start may begin, to what tells of its end; telling it twice does no harm. @throws CANCELLED */
-  async enter(engine: string, signal: AbortSignal): Promise<() => void> {
+  /** Starts it when its turn comes. @throws CANCELLED, and what the start throws */
+  async pass<T>(engine: string, signal: AbortSignal, start: () => Promise<T>): Promise<T> {
+    const leave = await this.#enter(engine, signal);
+    try {
+      return await start();
+    } finally {
+      leave();
+    }
+  }
+
+  /** Resolves when a start may begin, to what tells of its end; telling it twice does no harm. */
+  async #enter(engine: string, signal: AbortSignal): Promise<() => void> {
     if (signal.aborted) throw cancelled(signal.reason);
     const lane = this.#lanes.get(engine) ?? { underWay: 0, waiting: [] };
     this.#lanes.set(engine, lane);
