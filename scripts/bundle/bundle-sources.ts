@@ -54,8 +54,9 @@ export async function bundleSources({ entries, apart, urlOf }: BundleOptions): P
   const paths = (names: readonly string[]): readonly string[] => names.map((name) => `${sources}${name}`);
   await using bundle = await rolldown({
     input: Object.fromEntries(entries.map((entry) => [entry.replace(/\.ts$/, ""), `${sources}${entry}`])),
-    platform: "node",
-    resolve: { mainFields: ["module", "main"] },
+    // With "node", every file would import `node:module`, for CommonJS that is not there: browsers could not have the client.
+    platform: "neutral",
+    resolve: { mainFields: ["module", "main"], conditionNames: ["node", "import", "default"] },
     transform: { target: "node22.18" },
     plugins: [ownModules(urlOf), plainBuiltIns, otherPackages],
     logLevel: "silent",
