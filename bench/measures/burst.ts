@@ -59,7 +59,7 @@ async function burstsOf(
   nameOf: (size: number) => string,
   { isQuick }: BenchPlan,
 ): Promise<readonly Row[]> {
-  const { perSecond } = await sustain(run, places, isQuick ? 3_000 : 30_000);
+  const { perSecond } = await sustain(run, places, isQuick ? 3_000 : 15_000);
   const rows: Row[] = [];
   for (const size of sizes) {
     await sleep(restMs);

@@ -45,7 +45,7 @@ export const executeMeasure: Measure = {
         plan.say(`${language}, ${warmth}`);
         const baselines = warmth === warmths[0] ? await baselinesOf(language, plan, stack) : [];
         const subjects = subjectsOf(language, warmth, runs, plan);
-        times.push(await timeInTurn([...baselines, ...subjects], plan.isQuick ? 3 : 30));
+        times.push(await timeInTurn([...baselines, ...subjects], plan.isQuick ? 3 : 15));
       }
     }
     const timesMs = new Map(times.flatMap((each) => [...each.timesMs]));

@@ -12,8 +12,8 @@ const counts = {
   real: { quick: [1, 10], full: [1, 10, 50] },
   simulated: { quick: [1, 10, 1_000], full: [1, 10, 100, 1_000] },
 } as const;
-const idleMs = { quick: 2_000, full: 10_000 } as const;
-const rounds = { quick: 3, full: 20 } as const;
+const idleMs = { quick: 2_000, full: 5_000 } as const;
+const rounds = { quick: 3, full: 10 } as const;
 /** This many sandboxes are started at a time. */
 const starters = 4;
 

@@ -11,7 +11,7 @@ import { sessionRows } from "./row-names.ts";
 /** Time between two calls, during which the next interpreter, or the next command's shell, starts. */
 const pauseMs = 500;
 const command = ["echo", "1"] as const;
-const rounds = { quick: 3, full: 30, fullImports: 10 } as const;
+const rounds = { quick: 3, full: 15, fullImports: 5 } as const;
 
 /** Calls in a place whose files persist. */
 export const sessionMeasure: Measure = {

@@ -8,7 +8,7 @@ import { warmths } from "../parts/warmth.ts";
 import { throughputRows } from "./row-names.ts";
 
 const workers = 4;
-const form = { quick: { slices: 1, sliceMs: 3_000 }, full: { slices: 5, sliceMs: 10_000 } } as const;
+const form = { quick: { slices: 1, sliceMs: 3_000 }, full: { slices: 3, sliceMs: 10_000 } } as const;
 
 interface Subject {
   readonly name: string;
