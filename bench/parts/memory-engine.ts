@@ -97,6 +97,7 @@ class SimulatedContainer implements Container {
     exitCode: null,
     oomKilled: false,
   });
+  isAlive = async (): Promise<boolean> => !this.#removed.signal.aborted;
   stats = async () => ({ ...unknownStats, memoryBytes: mebibyte, memoryPeakBytes: mebibyte, oomKills: 0 });
   writtenBytes = async (): Promise<number> => 0;
   writtenFolder = async (): Promise<null> => null;

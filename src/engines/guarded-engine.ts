@@ -167,6 +167,7 @@ class GuardedEngine implements Engine {
       connect: (port, options) =>
         this.#step("connect", () => this.#call("connect", options, (signal) => container.connect(port, { signal }))),
       inspect: (options) => this.#call("query", options, (signal) => container.inspect({ signal })),
+      isAlive: (options) => this.#call("query", options, (signal) => container.isAlive({ signal })),
       stats: (options) => this.#call("query", options, (signal) => container.stats({ signal })),
       writtenBytes: (options) => this.#call("query", options, (signal) => container.writtenBytes({ signal })),
       writtenFolder: (options) => this.#call("query", options, (signal) => container.writtenFolder({ signal })),

@@ -12,6 +12,16 @@ export interface Ownership {
   readonly expiresAtMs: number;
 }
 
+/** What an image made of a sandbox carries. */
+export interface ImageMarks {
+  /** Without spaces and quotation marks. */
+  readonly labels: Readonly<Record<string, string>>;
+  /** Hard end: after it any sweep may remove the image. */
+  readonly lifetimeMs: number;
+  /** Whether it is there for later runs, also of other processes: no sweep removes it. Default false. */
+  readonly isKept?: boolean | undefined;
+}
+
 /**
  * The container spec for a plan. The labels name the server, the sandbox and its kind, never the principal: a container
  * may be started before any request, and the principal it then serves is in the server's record.

@@ -10,6 +10,7 @@ import { createId } from "../base/id.ts";
 import type { HostPlace } from "./files/host/host-place.ts";
 import { SandboxFiles } from "./files/sandbox-files.ts";
 import type { FixedFolder } from "./mounts/fixed-folders.ts";
+import type { ImageMarks } from "./labelled-spec.ts";
 import { OutputJoint } from "./output-joint.ts";
 import { runPolicy, type OpenRun, type RunFacts, type StartedRun } from "./run-record.ts";
 import type { SandboxObserver } from "./sandbox-observer.ts";
@@ -44,16 +45,6 @@ export interface SandboxParts {
   readonly onLeaving: () => void;
   /** Gives the place back; told whether nothing of the sandbox is left. */
   readonly onRemoved: (isGone: boolean) => Promise<void>;
-}
-
-/** What an image made of a sandbox carries. */
-export interface ImageMarks {
-  /** Without spaces and quotation marks. */
-  readonly labels: Readonly<Record<string, string>>;
-  /** Hard end: after it any sweep may remove the image. */
-  readonly lifetimeMs: number;
-  /** Whether it is there for later runs, also of other processes: no sweep removes it. Default false. */
-  readonly isKept?: boolean | undefined;
 }
 
 /** What its caller chooses of a sandbox, and what they may choose still when it runs already. */
@@ -200,13 +191,24 @@ export class Sandbox implements AsyncDisposable {
   }
 
   /** Resources used so far, which proves that it runs; null when it has ended, whoever ended it. */
-  async check(options?: CallOptions): Promise<ContainerStats | null> {
-    if (this.#state !== "running") return null;
-    try {
-      const { container } = this.#parts;
+  check(options?: CallOptions): Promise<ContainerStats | null> {
+    return this.#unlessEnded(options, async (container) => {
       const stats = await container.stats(options);
       // Where nothing of ours runs between programs, only the container itself can tell.
       return stats.memoryBytes !== null || (await container.inspect(options)).running ? stats : null;
+    });
+  }
+
+  /** Whether it runs: a quicker question than `check`, for which some engines need a second. */
+  async isAlive(options?: CallOptions): Promise<boolean> {
+    return (await this.#unlessEnded(options, (container) => container.isAlive(options))) === true;
+  }
+
+  /** Null when the container has ended, or cannot be asked. @throws CANCELLED */
+  async #unlessEnded<T>(options: CallOptions | undefined, ask: (of: Container) => Promise<T>): Promise<T | null> {
+    if (this.#state !== "running") return null;
+    try {
+      return await ask(this.#parts.container);
     } catch (error) {
       if (options?.signal?.aborted) throw error;
       this.#parts.logger.info({ sandbox: this.id, err: error }, "sandbox has ended");

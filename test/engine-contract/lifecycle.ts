@@ -38,6 +38,13 @@ export const lifecycle: Topic = (behaviour) => {
     expect(await container.inspect()).toMatchObject({ running: false, exitCode: 0 });
   });
 
+  behaviour("lifecycle.alive", "a container is alive from its start to its end, whoever ends it", async (scene) => {
+    const container = await scene.idle();
+    expect(await container.isAlive()).toBe(true);
+    await container.kill();
+    expect(await container.isAlive()).toBe(false);
+  });
+
   behaviour(
     "lifecycle.idle",
     "a container without a command stays up, runs programs and is gone when it is removed",

@@ -139,6 +139,10 @@ export class AppleContainer implements Container {
     return { running: false, exitCode, oomKilled: null };
   }
 
+  isAlive(options?: CallOptions): Promise<boolean> {
+    return this.#inside.isAlive(options);
+  }
+
   /** Numbers of the keeper in about 2 ms; without one those of the command, which takes two seconds and counts no kills. */
   async stats({ signal }: CallOptions = {}): Promise<ContainerStats> {
     throwIfCancelled(signal);

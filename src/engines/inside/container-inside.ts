@@ -51,8 +51,9 @@ export class ContainerInside implements RunningContainer {
     return (await this.#keeper?.ask(question)) ?? "silent";
   }
 
-  async isAlive(): Promise<boolean> {
-    const answer = await this.askKeeper();
+  /** As `Container.isAlive`. */
+  async isAlive(options?: CallOptions): Promise<boolean> {
+    const answer = await this.askKeeper(options);
     return answer === "silent" ? this.isRunning() : answer !== "gone";
   }
 

@@ -149,6 +149,10 @@ export class LocalContainer implements Container {
     return Promise.resolve(null);
   }
 
+  isAlive(): Promise<boolean> {
+    return Promise.resolve(this.isRunning);
+  }
+
   async stats({ signal }: CallOptions = {}): Promise<ContainerStats> {
     throwIfCancelled(signal);
     return this.#lastStats ?? this.#watches.stats();

@@ -9,13 +9,13 @@ afterEach(() => void vi.useRealTimers());
 
 it("one whose program ends while its container is asked is not well", async () => {
   const spare = { hasEnded: false } as SpareSandbox;
-  const check = (): Promise<object> => Promise.resolve({});
-  expect(await isWell({ ...spare, sandbox: { check } as unknown as Sandbox })).toBe(true);
-  const ending = (): Promise<object> => {
+  const isAlive = (): Promise<boolean> => Promise.resolve(true);
+  expect(await isWell({ ...spare, sandbox: { isAlive } as unknown as Sandbox })).toBe(true);
+  const ending = (): Promise<boolean> => {
     dying.hasEnded = true;
-    return Promise.resolve({});
+    return Promise.resolve(true);
   };
-  const dying: SpareSandbox = { ...spare, sandbox: { check: ending } as unknown as Sandbox };
+  const dying: SpareSandbox = { ...spare, sandbox: { isAlive: ending } as unknown as Sandbox };
   expect(await isWell(dying)).toBe(false);
 });
 

@@ -73,9 +73,9 @@ export async function isWellNow(spare: SpareSandbox, nowMs: number): Promise<boo
 export async function isWell(spare: SpareSandbox): Promise<boolean> {
   if (spare.hasEnded) return false;
   try {
-    const stats = await spare.sandbox.check({ signal: AbortSignal.timeout(checkMs) });
+    const isAlive = await spare.sandbox.isAlive({ signal: AbortSignal.timeout(checkMs) });
     // Its program may have ended while its container was asked.
-    return stats !== null && !spare.hasEnded;
+    return isAlive && !spare.hasEnded;
   } catch {
     return false;
   }

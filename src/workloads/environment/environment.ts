@@ -246,7 +246,7 @@ export class Environment {
     try {
       return await work(container, signal);
     } catch (error) {
-      if (signal.aborted || isToldInside(error) || (await container.sandbox.check()) !== null) throw error;
+      if (signal.aborted || isToldInside(error) || (await container.sandbox.isAlive())) throw error;
       return work(await this.#replace(container, error), signal);
     }
   }

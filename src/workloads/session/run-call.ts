@@ -102,7 +102,7 @@ export async function runCall(live: SessionSandbox, run: RunCall): Promise<CallR
       // When a sandbox is given up, what is left ends with it.
       if (isClean && (interpreter === null || interpreter.isOver)) isClean = await live.endLeftBehind(process);
     },
-    isLost: async () => isClean && (await live.check({})) === null,
+    isLost: async () => isClean && !(await live.isAlive({})),
   });
   const { end } = judged;
   const isBroken = end.exitCode === runnerFailedExitCode && end.stderr.text().startsWith("glovebox runner: ");

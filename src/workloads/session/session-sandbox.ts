@@ -79,6 +79,11 @@ export class SessionSandbox {
     return this.mustReplace ? null : this.sandbox.check(options);
   }
 
+  /** False when it must be replaced. */
+  async isAlive(options: CallOptions): Promise<boolean> {
+    return !this.mustReplace && this.sandbox.isAlive(options);
+  }
+
   /** Ends whatever a call has left running; false when something may be left: then it must be replaced. */
   async endLeftBehind(process: Process): Promise<boolean> {
     const isClean = (await this.sandbox.endLeftBehind(process)) === "clean";

@@ -196,8 +196,8 @@ export class Session {
 
   async #open(caller: Caller, needs: SandboxNeeds): Promise<OpenedSession> {
     const { signal } = caller;
-    const isAlive = (await this.#container.live?.check({ signal })) ?? null;
-    if (isAlive === null) await this.#container.discard();
+    const isAlive = (await this.#container.live?.isAlive({ signal })) ?? false;
+    if (!isAlive) await this.#container.discard();
     const had = this.#hadSandbox;
     const former = this.#container.live;
     const warnings: string[] = [];

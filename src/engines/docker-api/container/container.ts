@@ -140,6 +140,10 @@ export class DockerApiContainer implements Container {
     return state.oomKilled === false && !this.#link.dialect.deniesOom ? { ...state, oomKilled: null } : state;
   }
 
+  isAlive(options?: CallOptions): Promise<boolean> {
+    return this.#inside.isAlive(options);
+  }
+
   /** Numbers of the keeper in about 2 ms; without one those of the engine, which may take a second and count no kills. */
   async stats({ signal }: CallOptions = {}): Promise<ContainerStats> {
     const answer = await this.#inside.askKeeper({ signal });
