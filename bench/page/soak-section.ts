@@ -2,7 +2,7 @@ import { maxGrowth, type SoakReport } from "../soak/soak-report.ts";
 
 /** What the soak found, as a section of a page. */
 export function soakSection(report: SoakReport): string {
-  const { minutes, date, machine, versions, ends, faults, leftOut, resources, problems } = report;
+  const { minutes, date, machine, versions, ends, slow = [], faults, leftOut, resources, problems } = report;
   const requests = Object.values(ends).flatMap((each) => Object.values(each));
   const named = Object.entries(versions).map(([name, version]) => `${name} ${version}`);
   const hows = [...new Set(Object.values(ends).flatMap((each) => Object.keys(each)))].toSorted((a, b) =>
@@ -25,6 +25,7 @@ export function soakSection(report: SoakReport): string {
     "",
     `They may grow by ${maxGrowth * 100} %.`,
     "",
+    ...(slow.length === 0 ? [] : ["Answers that took over a minute:", "", ...slow.map((each) => `- ${each}`), ""]),
     table(
       ["fault", "times"],
       Object.entries(faults).map(([name, times]) => [name, String(times)]),

@@ -1,16 +1,24 @@
+/** Slower answers are worth a look. */
+const slowMs = 60_000;
+
 /** How each request ended: exactly once, or it is a problem. */
 export class Ledger {
   readonly problems: string[] = [];
+  /** Answers that took long, as sentences. */
+  readonly slow: string[] = [];
   readonly #ends = new Map<string, Map<string, number>>();
   readonly #open = new Map<symbol, string>();
 
   /** A request begins; `end` must be called once. */
-  begin(kind: string): { readonly end: (how: string) => void } {
+  begin(kind: string, request: string): { readonly end: (how: string) => void } {
     const key = Symbol(kind);
+    const begunMs = performance.now();
     this.#open.set(key, kind);
     return {
       end: (how) => {
         if (!this.#open.delete(key)) this.problems.push(`A request (${kind}) ended twice, at last as ${how}.`);
+        const tookMs = performance.now() - begunMs;
+        if (tookMs > slowMs) this.slow.push(`${kind}: ${request} took ${Math.round(tookMs / 1_000)} s: ${how}.`);
         const ends = this.#ends.get(kind) ?? new Map<string, number>();
         this.#ends.set(kind, ends.set(how, (ends.get(how) ?? 0) + 1));
       },

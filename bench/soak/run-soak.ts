@@ -55,7 +55,7 @@ export async function runSoak(plan: BenchPlan, forMs: number): Promise<Found> {
       ...[...still, ...unended, ...ends, ...left],
       ...resources.flatMap((each) => growthOf(each)),
     ];
-    return { ends: ledger.ends, faults, leftOut: scene.leftOut, resources, problems };
+    return { ends: ledger.ends, slow: ledger.slow, faults, leftOut: scene.leftOut, resources, problems };
   } finally {
     if (isOpen) plan.say("ended early");
     await scene[Symbol.asyncDispose]();

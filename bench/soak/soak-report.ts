@@ -8,6 +8,8 @@ export interface SoakReport {
   readonly versions: Readonly<Record<string, string>>;
   /** For each kind of request, how many ended in each way. */
   readonly ends: Readonly<Record<string, Readonly<Record<string, number>>>>;
+  /** Answers that took over a minute; left out in older reports. */
+  readonly slow?: readonly string[];
   /** How often each fault was caused. */
   readonly faults: Readonly<Record<string, number>>;
   /** Faults that could not be caused here, and why. */

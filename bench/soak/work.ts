@@ -42,7 +42,9 @@ class Client {
 
   /** `mayLeave`: whether the client may go away before the answer. Null if it did, or if there was no useful answer. */
   async ask(method: string, route: string, body?: object, mayLeave = false): Promise<Answer | null> {
-    const { end } = this.#ledger.begin(this.#kind);
+    // The ids in it are of no interest.
+    const request = `${method} ${route.replace(/\/[a-z]+-\w+|\?.*/g, "/ID")}`;
+    const { end } = this.#ledger.begin(this.#kind, request);
     const leaves = mayLeave && randomInt(leavesOneIn) === 0;
     const patience = AbortSignal.timeout(leaves ? randomInt(leavesWithinMs) : answerWithinMs);
     try {

@@ -1,10 +1,13 @@
-import { spawn, execFileSync, type ChildProcess } from "node:child_process";
+import { execFile, execFileSync, spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, chownSync, globSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
+import { promisify } from "node:util";
 import { freePort } from "./free-port.ts";
 import { until } from "./until.ts";
+
+const run = promisify(execFile);
 
 const password = "pg-secret-of-the-test";
 
@@ -70,14 +73,13 @@ export class PostgresServer implements AsyncDisposable {
     this.#process = child;
     const ready = path.join(programs() ?? "", "pg_isready");
     const asked = ["-h", "127.0.0.1", "-p", String(this.#port), "-q"];
-    await until(() => {
-      try {
-        execFileSync(ready, asked, { stdio: "ignore" });
-        return true;
-      } catch {
-        return false;
-      }
-    });
+    // Not by a synchronous call: the requests of a soak are sent by this process too.
+    await until(() =>
+      run(ready, asked).then(
+        () => true,
+        () => false,
+      ),
+    );
   }
 
   /** Goes away at once, and so do its connections. */

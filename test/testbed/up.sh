@@ -7,7 +7,7 @@ for file in "$here"/{lib,daemons,packages,rootfs,images}.sh "$here"/parts/*.sh; 
   . "$file"
 done
 
-all_parts=(local docker runsc podman rootless registry postgres redis chromium)
+all_parts=(local docker runsc podman rootless registry postgres redis chromium clock)
 parts=()
 require=0
 table=()

@@ -4,10 +4,13 @@ import { errorCode } from "../../errors/error-code.ts";
 import { HttpRefusal } from "./http-refusal.ts";
 import { answerOfError, jsonType } from "./wire-answer.ts";
 
-/** Answers invalid HTTP, or a request that comes too slowly, with a regular error, and closes the connection. */
+/**
+ * Answers invalid HTTP, or a request that comes too slowly, with a regular error, and closes the connection. Without an answer
+ * it closes one on which nothing has come: a client that just begins to use it would take that for the answer to its request.
+ */
 export function answerBrokenRequest(error: Error, socket: Socket): void {
   const code = errorCode(error);
-  if (code === "ECONNRESET" || !socket.writable) {
+  if (code === "ECONNRESET" || !socket.writable || socket.bytesRead === 0) {
     socket.destroy();
     return;
   }

@@ -1,0 +1,36 @@
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer } from "node:net";
+import { text } from "node:stream/consumers";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { answerBrokenRequest } from "./broken-request.ts";
+
+/** Gives up each connection as one whose request did not come: at once, or after its first bytes. */
+const server = createServer((socket) => {
+  const giveUp = (): void =>
+    answerBrokenRequest(Object.assign(new Error("late"), { code: "ERR_HTTP_REQUEST_TIMEOUT" }), socket);
+  const timer = setTimeout(giveUp, 200);
+  socket.once("data", () => {
+    clearTimeout(timer);
+    giveUp();
+  });
+});
+
+beforeAll(async () => void (await once(server.listen(0, "127.0.0.1"), "listening")));
+afterAll(() => void server.close());
+
+/** What a client that sends this gets before the connection ends. */
+async function answerTo(sent: string): Promise<string> {
+  const socket = connect((server.address() as AddressInfo).port, "127.0.0.1");
+  if (sent !== "") socket.write(sent);
+  return text(socket);
+}
+
+it("a request of which only a part came is answered", async () => {
+  const answer = await answerTo("POST / HTTP/1.1\r\n");
+  expect(answer).toMatch(/^HTTP\/1\.1 408 Request Timeout\r\n/);
+  expect(answer).toContain("The request did not arrive in time.");
+});
+
+it("a connection on which nothing came is closed without an answer", async () => {
+  expect(await answerTo("")).toBe("");
+});
