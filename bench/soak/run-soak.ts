@@ -12,7 +12,7 @@ import { unendedRuns } from "./stored-runs.ts";
 import { workUntil } from "./work.ts";
 
 const clients = 6;
-/** Share of the whole time that the warm-up round takes, without faults. */
+/** Share of the whole time that the warm-up round takes: long enough for each kind of work and each fault. */
 const warmUpShare = 0.25;
 const faultEveryMs = 6_000;
 /** By then servers have released what ended, and unused connections. */
@@ -30,11 +30,12 @@ export async function runSoak(plan: BenchPlan, forMs: number): Promise<Found> {
   try {
     const { servers } = scene;
     plan.say("warm-up round");
-    await work(scene, ledger, forMs * warmUpShare);
+    const faults: Record<string, number> = {};
+    const faulty = (stop: AbortSignal): Promise<void> => disturb(stop, scene, faults, ledger, plan);
+    await work(scene, ledger, forMs * warmUpShare, faulty);
     const before = servers.map((server) => resourcesOf(server));
     plan.say(`after it: ${JSON.stringify(before)}`);
-    const faults: Record<string, number> = {};
-    await work(scene, ledger, forMs * (1 - warmUpShare), (stop) => disturb(stop, scene, faults, ledger, plan));
+    await work(scene, ledger, forMs * (1 - warmUpShare), faulty);
     const after = servers.map((server) => resourcesOf(server));
     const none: Resources = { residentMb: 0, descriptors: 0 };
     const resources = servers.map(({ name }, index) => ({
@@ -46,7 +47,7 @@ export async function runSoak(plan: BenchPlan, forMs: number): Promise<Found> {
     plan.say("looking at what is left");
     const still = [...(await stoppedAfterSweep(scene)), ...(await stillListed(scene))];
     const unended = await unendedRuns(scene);
-    const ends = await endServers(scene);
+    const ends = await endServers(scene, plan);
     const left = await leftBehind(scene);
     isOpen = false;
     const problems = [
@@ -67,7 +68,7 @@ async function work(
   scene: Scene,
   ledger: Ledger,
   forMs: number,
-  beside: (stop: AbortSignal) => Promise<void> = async () => undefined,
+  beside: (stop: AbortSignal) => Promise<void>,
 ): Promise<void> {
   const stop = AbortSignal.timeout(forMs);
   await Promise.all([...Array.from({ length: clients }, () => workUntil(stop, scene, ledger)), beside(stop)]);
@@ -143,14 +144,16 @@ async function leftBehind({ ownEngines, servers }: Scene): Promise<readonly stri
 }
 
 /** Ends the servers as an operator would. */
-async function endServers({ servers }: Scene): Promise<readonly string[]> {
+async function endServers({ servers }: Scene, { say }: BenchPlan): Promise<readonly string[]> {
   const ends = await Promise.all(
     servers.map(async (server) => {
       const { name, served } = server;
       if (hasEnded(server)) return [`${name} had ended by itself: ${lastErrorOf(server)}`];
       served.child.kill("SIGTERM");
       const code = await served.ended;
-      return code === 0 ? [] : [`${name} ended with ${code}: ${lastErrorOf(server)}`];
+      if (code === 0) return [];
+      say(`${name} has ended with ${code}:\n${server.lastWords()}`);
+      return [`${name} ended with ${code}: ${lastErrorOf(server)}`];
     }),
   );
   return ends.flat();

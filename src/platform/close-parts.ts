@@ -33,7 +33,7 @@ export interface ClosingParts {
   readonly egressProxies: Pick<EgressProxies, "close">;
   readonly sampler: Pick<Sampler, "close">;
   readonly serverMetrics: Pick<ServerMetrics, "close">;
-  readonly reaper: Pick<Reaper, "close">;
+  readonly reaper: Pick<Reaper, "close" | "sweepStranded">;
   /** Null if nothing is installed on this machine itself. */
   readonly hostInstaller: Pick<HostInstaller, "close"> | null;
   readonly engines: Pick<Engines, "close">;
@@ -68,7 +68,8 @@ export async function closeParts(parts: ClosingParts, withinMs: number): Promise
   const ended = Promise.allSettled([environments.close(), sessions.close(), previews.close()]);
   await settlesWithin(ended, Math.min(workMs, withinMs / 2));
   const removed = Promise.allSettled([sandboxes.close(), installers.close(), ended, parts.reaper.close()]);
-  await settlesWithin(removed, Math.max(0, removedByMs - monotonicMs()));
+  const swept = removed.then(() => parts.reaper.sweepStranded());
+  await settlesWithin(swept, Math.max(0, removedByMs - monotonicMs()));
   const left = [...new Set([...sandboxes.left, ...installers.left, ...environments.left])];
   // Logs end with their sandboxes.
   const { peerServer, archives, diskScratch, egressProxies } = parts;

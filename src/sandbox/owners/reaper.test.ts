@@ -117,6 +117,23 @@ describe("a sweep of a server that lives", () => {
     expect([...stranded]).toEqual([]);
   });
 
+  it("at the server's end looks once more on the engines of those that could not be removed, and on no other", async () => {
+    const of = (engine: Engine, name: string): Engine => Object.assign(engine, { name });
+    const docker = engineWith([{ owner: "own-this", expiresInMs: 1 }]);
+    const podman = engineWith([]);
+    const [id = ""] = docker.ids();
+    const stranded = new Map<string, string>();
+    const reaper = reaperOf(stranded);
+    reaper.watch(of(docker.engine, "docker"));
+    reaper.watch(of(podman.engine, "podman"));
+    await reaper.close();
+    expect([docker.lists(), podman.lists()]).toEqual([1, 1]);
+    stranded.set(id, "docker");
+    await reaper.sweepStranded();
+    expect([docker.lists(), podman.lists()]).toEqual([2, 1]);
+    expect([docker.ids(), [...stranded]]).toEqual([[], []]);
+  });
+
   it("looks again for one that it cannot remove, and no longer for one that its engine does not have", async () => {
     const { engine, ids, stuck } = engineWith([{ owner: "own-this", expiresInMs: 1 }]);
     const [there = ""] = ids();

@@ -76,8 +76,15 @@ export class Reaper {
   /** Stops watching and waits for sweeps in progress. */
   async close(): Promise<void> {
     for (const timer of this.#watched.values()) clearInterval(timer);
-    this.#watched.clear();
     await Promise.all(this.#sweeping);
+  }
+
+  /** Once more for sandboxes that could not be removed, on the engines that it has watched: by now they may be gone, or go. */
+  async sweepStranded(): Promise<void> {
+    const names = new Set(this.#options.stranded.values());
+    const engines = [...this.#watched.keys()].filter(({ name }) => names.has(name));
+    // An engine that does not answer has said so before.
+    await Promise.allSettled(engines.map((engine) => this.sweep(engine)));
   }
 
   async #isLeftOver(object: OwnedObject): Promise<boolean> {
