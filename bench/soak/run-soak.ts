@@ -12,8 +12,9 @@ import { unendedRuns } from "./stored-runs.ts";
 import { workUntil } from "./work.ts";
 
 const clients = 6;
-/** Share of the whole time that the warm-up round takes: long enough for each kind of work and each fault. */
+/** Share of the whole time that the warm-up round takes; in a short soak half of it, up to so long: servers grow for minutes. */
 const warmUpShare = 0.25;
+const warmUpMs = 180_000;
 const faultEveryMs = 6_000;
 /** By then servers have released what ended, and unused connections. */
 const restMs = 12_000;
@@ -32,10 +33,11 @@ export async function runSoak(plan: BenchPlan, forMs: number): Promise<Found> {
     plan.say("warm-up round");
     const faults: Record<string, number> = {};
     const faulty = (stop: AbortSignal): Promise<void> => disturb(stop, scene, faults, ledger, plan);
-    await work(scene, ledger, forMs * warmUpShare, faulty);
+    const firstMs = Math.max(forMs * warmUpShare, Math.min(forMs / 2, warmUpMs));
+    await work(scene, ledger, firstMs, faulty);
     const before = servers.map((server) => resourcesOf(server));
     plan.say(`after it: ${JSON.stringify(before)}`);
-    await work(scene, ledger, forMs * (1 - warmUpShare), faulty);
+    await work(scene, ledger, forMs - firstMs, faulty);
     const after = servers.map((server) => resourcesOf(server));
     const none: Resources = { residentMb: 0, descriptors: 0 };
     const resources = servers.map(({ name }, index) => ({
