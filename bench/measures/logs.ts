@@ -42,7 +42,14 @@ export const logsMeasure: Measure = {
     const leftOut: LeftOut[] = [];
     for (const shape of shapes) {
       const count = shape.count[plan.isQuick ? "quick" : "full"];
-      rows.push(rowOf(`${shape.name}, a pipe`, shape, { count, readMs: await toPipe(shape, count), lines: count, stored: null }));
+      rows.push(
+        rowOf(`${shape.name}, a pipe`, shape, {
+          count,
+          readMs: await toPipe(shape, count),
+          lines: count,
+          stored: null,
+        }),
+      );
       for (const engine of plan.engines) {
         const name = `${shape.name}, ${engine}`;
         plan.say(name);
@@ -89,12 +96,7 @@ async function toPipe(shape: Shape, count: number): Promise<number> {
   return performance.now() - startedMs;
 }
 
-async function toReaders(
-  served: ServedGlovebox,
-  engine: string,
-  shape: Shape,
-  count: number,
-): Promise<Reading> {
+async function toReaders(served: ServedGlovebox, engine: string, shape: Shape, count: number): Promise<Reading> {
   const headers = { authorization: `Bearer ${served.token}`, "content-type": "application/json" };
   const request = { language: "python", code: codeOf(shape, count), engine, packages: [], timeout_seconds: 300 };
   const startedMs = performance.now();

@@ -156,7 +156,10 @@ export const rootFiles: Readonly<Record<string, LayerRule>> = {
 export const siblings: Readonly<
   Record<string, { readonly shared: readonly string[]; readonly wiring: readonly string[] }>
 > = {
-  engines: { shared: ["enforcement", "inside", "mend", "docker-api"], wiring: ["src/engines/engine-table.ts"] },
+  engines: {
+    shared: ["cgroups", "enforcement", "inside", "mend", "docker-api"],
+    wiring: ["src/engines/engine-table.ts"],
+  },
   workloads: { shared: ["program", "run", "place", "project", "dependencies"], wiring: [] },
 };
 

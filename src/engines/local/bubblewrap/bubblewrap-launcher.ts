@@ -67,8 +67,7 @@ export class BubblewrapLauncher implements Launcher {
   }
 
   stats(): ContainerStats {
-    const { memoryBytes, memoryPeakBytes, oomKills, usage } = this.#parts.group;
-    return { memoryBytes, memoryPeakBytes, oomKills, ...usage };
+    return this.#parts.group.counters.stats;
   }
 
   /** Nothing escapes: when its first process ends, the whole sandbox ends. */

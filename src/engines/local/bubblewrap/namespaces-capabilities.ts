@@ -1,5 +1,5 @@
 import type { Capabilities, Enforcement } from "../../capabilities.ts";
-import type { Controller } from "../cgroups/cgroup-places.ts";
+import type { Controller } from "../../cgroups/cgroup-places.ts";
 
 export interface NamespacesAbilities {
   /** Controllers whose groups we may make. */

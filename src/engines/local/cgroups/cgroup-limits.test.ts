@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { limitWrites, parseOomKills } from "./cgroup-limits.ts";
+import { limitWrites } from "./cgroup-limits.ts";
 
 const limits = { cpus: 1.5, memoryBytes: 1024, pids: 20 };
 
@@ -33,16 +33,5 @@ describe("limitWrites", () => {
 
   it("never asks for less CPU time than the kernel takes", () => {
     expect(limitWrites("cpu", 2, { ...limits, cpus: 0.001 })).toEqual([{ file: "cpu.max", value: "1000 100000" }]);
-  });
-});
-
-describe("parseOomKills", () => {
-  it("reads the count of either version", () => {
-    expect(parseOomKills("oom_kill_disable 0\nunder_oom 0\noom_kill 3\n")).toBe(3);
-    expect(parseOomKills("low 0\nhigh 0\nmax 12\noom 4\noom_kill 2\noom_group_kill 0\n")).toBe(2);
-  });
-
-  it("does not know where the kernel does not say", () => {
-    expect(parseOomKills("oom_kill_disable 0\nunder_oom 0\n")).toBeNull();
   });
 });

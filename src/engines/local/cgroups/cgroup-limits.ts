@@ -1,7 +1,5 @@
 import type { ContainerLimits } from "../../container-spec.ts";
-import type { Controller } from "./cgroup-places.ts";
-
-export type CgroupVersion = 1 | 2;
+import type { CgroupVersion, Controller } from "../../cgroups/cgroup-places.ts";
 
 /** One file of a group to write. */
 export interface LimitWrite {
@@ -48,18 +46,4 @@ export function limitWrites(
     case "blkio":
       return [];
   }
-}
-
-/** Files with a group's memory use; version 2 reports no peak before Linux 5.19. */
-export const memoryFiles: Readonly<
-  Record<CgroupVersion, { readonly usage: string; readonly peak: string; readonly events: string }>
-> = {
-  1: { usage: "memory.usage_in_bytes", peak: "memory.max_usage_in_bytes", events: "memory.oom_control" },
-  2: { usage: "memory.current", peak: "memory.peak", events: "memory.events" },
-};
-
-/** Processes killed for want of memory, from `memory.oom_control` or `memory.events`; null when it does not say. */
-export function parseOomKills(events: string): number | null {
-  const count = /^oom_kill (\d+)$/m.exec(events)?.[1];
-  return count === undefined ? null : Number(count);
 }

@@ -1,10 +1,11 @@
 import { mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
 import type { ContainerLimits } from "../../container-spec.ts";
-import { limitWrites, type CgroupVersion } from "./cgroup-limits.ts";
+import { controllers, meters, parseCgroupPlaces } from "../../cgroups/cgroup-places.ts";
+import type { CgroupVersion, Controller, GroupPlaces } from "../../cgroups/cgroup-places.ts";
+import { limitWrites } from "./cgroup-limits.ts";
 import { groupName, groupsFolder, parseGroupOwner, type GroupOwner } from "./cgroup-names.ts";
-import { controllers, meters, parseCgroupPlaces, type Controller } from "./cgroup-places.ts";
 import { hasEnded, readOwner } from "../owner-process.ts";
-import { ContainerGroup, removeGroup, writeLimit, type GroupPlaces } from "./container-group.ts";
+import { ContainerGroup, removeGroup, writeLimit } from "./container-group.ts";
 
 /** Control groups that this process can make, and what dead processes left there. */
 export class Cgroups {

@@ -1,13 +1,9 @@
 import { mkdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ContainerLimits } from "../../container-spec.ts";
-import type { ContainerStats } from "../../container-stats.ts";
-import { limitWrites, memoryFiles, parseOomKills, type CgroupVersion, type LimitWrite } from "./cgroup-limits.ts";
-import { parseCpuTimeMs, parseDiskBytes, usageFiles } from "./cgroup-usage.ts";
-import type { Controller } from "./cgroup-places.ts";
-
-/** Folder that groups of a controller stand in. */
-export type GroupPlaces = Map<Controller, { readonly folder: string; readonly version: CgroupVersion }>;
+import type { GroupPlaces } from "../../cgroups/cgroup-places.ts";
+import { GroupCounters } from "../../cgroups/group-counters.ts";
+import { limitWrites, type LimitWrite } from "./cgroup-limits.ts";
 
 /** Bubblewrap and the sandbox's first process, which are not the program's. */
 const processesOfASandbox = 2;
@@ -17,6 +13,7 @@ export class ContainerGroup {
   readonly #places: GroupPlaces;
   readonly #name: string;
   readonly #pids: number;
+  readonly counters: GroupCounters;
   #sandboxes = 0;
 
   /** @throws Error when the kernel refuses a folder or a limit; then nothing is left */
@@ -24,6 +21,7 @@ export class ContainerGroup {
     this.#places = places;
     this.#name = name;
     this.#pids = limits.pids;
+    this.counters = new GroupCounters(places, name);
     try {
       for (const folder of this.#folders()) mkdirSync(folder, { recursive: true });
       for (const [controller, { folder, version }] of places) {
@@ -52,27 +50,6 @@ export class ContainerGroup {
     writeLimit(`${place.folder}/${this.#name}`, { file: "pids.max", value, optional: true });
   }
 
-  get memoryBytes(): number | null {
-    return this.#number("usage");
-  }
-
-  get memoryPeakBytes(): number | null {
-    return this.#number("peak");
-  }
-
-  get oomKills(): number | null {
-    const events = this.#read("events");
-    return events === null ? null : parseOomKills(events);
-  }
-
-  /** What its processes have used; null for what is not counted. */
-  get usage(): Pick<ContainerStats, "cpuTimeMs" | "diskReadBytes" | "diskWriteBytes"> {
-    const cpu = this.#readUsage("cpuacct", "cpu");
-    const disk = this.#readUsage("blkio", "disk");
-    const { read, written } = disk === null ? { read: null, written: null } : parseDiskBytes(disk);
-    return { cpuTimeMs: cpu === null ? null : parseCpuTimeMs(cpu), diskReadBytes: read, diskWriteBytes: written };
-  }
-
   /** Kills whatever may still be in the group. @throws Error when the kernel still keeps it after seconds */
   async remove(): Promise<void> {
     await Promise.all(this.#folders().map(removeGroup));
@@ -80,31 +57,6 @@ export class ContainerGroup {
 
   #folders(): readonly string[] {
     return [...new Set([...this.#places.values()].map(({ folder }) => `${folder}/${this.#name}`))];
-  }
-
-  #read(what: keyof (typeof memoryFiles)[CgroupVersion]): string | null {
-    const place = this.#places.get("memory");
-    return place === undefined ? null : this.#readFile(place, memoryFiles[place.version][what]);
-  }
-
-  /** Version 2 counts in every group. */
-  #readUsage(meter: "cpuacct" | "blkio", what: keyof (typeof usageFiles)[CgroupVersion]): string | null {
-    const place = this.#places.get(meter) ?? [...this.#places.values()].find(({ version }) => version === 2);
-    return place === undefined ? null : this.#readFile(place, usageFiles[place.version][what]);
-  }
-
-  #readFile({ folder }: { readonly folder: string }, file: string): string | null {
-    try {
-      return readFileSync(`${folder}/${this.#name}/${file}`, "utf8");
-    } catch {
-      // An older kernel without this file, or the group is gone.
-      return null;
-    }
-  }
-
-  #number(what: "usage" | "peak"): number | null {
-    const text = this.#read(what);
-    return text === null ? null : Number(text);
   }
 }
 

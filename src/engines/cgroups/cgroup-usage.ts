@@ -1,4 +1,4 @@
-import type { CgroupVersion } from "./cgroup-limits.ts";
+import type { CgroupVersion } from "./cgroup-places.ts";
 
 /** Files that tell what a group has used. */
 export const usageFiles: Readonly<Record<CgroupVersion, { readonly cpu: string; readonly disk: string }>> = {
@@ -23,4 +23,18 @@ export function parseDiskBytes(text: string): { readonly read: number; readonly 
 
 function sumOf(text: string, counts: RegExp): number {
   return [...text.matchAll(counts)].reduce((sum, [, bytes]) => sum + Number(bytes), 0);
+}
+
+/** Files with a group's memory use; version 2 reports no peak before Linux 5.19. */
+export const memoryFiles: Readonly<
+  Record<CgroupVersion, { readonly usage: string; readonly peak: string; readonly events: string }>
+> = {
+  1: { usage: "memory.usage_in_bytes", peak: "memory.max_usage_in_bytes", events: "memory.oom_control" },
+  2: { usage: "memory.current", peak: "memory.peak", events: "memory.events" },
+};
+
+/** Processes killed for want of memory, from `memory.oom_control` or `memory.events`; null when it does not say. */
+export function parseOomKills(events: string): number | null {
+  const count = /^oom_kill (\d+)$/m.exec(events)?.[1];
+  return count === undefined ? null : Number(count);
 }

@@ -1,9 +1,14 @@
+export type CgroupVersion = 1 | 2;
+
 /** Controllers that a container's limits need. */
 export const controllers = ["memory", "pids", "cpu"] as const;
 
 /** Version 1 counts CPU time and bytes of disks in hierarchies of their own; in version 2 every group has the former. */
 export const meters = ["cpuacct", "blkio"] as const;
 export type Controller = (typeof controllers)[number] | (typeof meters)[number];
+
+/** Folder that groups of a controller stand in. */
+export type GroupPlaces = Map<Controller, { readonly folder: string; readonly version: CgroupVersion }>;
 
 /** Where groups of ours may be made, as far as the mounts tell; whether they may is found by trying. */
 export interface CgroupPlaces {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parseCpuTimeMs, parseDiskBytes } from "./cgroup-usage.ts";
+import { parseCpuTimeMs, parseDiskBytes, parseOomKills } from "./cgroup-usage.ts";
 
 describe("parseCpuTimeMs", () => {
   it.each([
@@ -20,5 +20,16 @@ describe("parseDiskBytes", () => {
     ["version 2 without a device", "", 0, 0],
   ])("adds up the devices of %s", (_, text, read, written) => {
     expect(parseDiskBytes(text)).toEqual({ read, written });
+  });
+});
+
+describe("parseOomKills", () => {
+  it("reads the count of either version", () => {
+    expect(parseOomKills("oom_kill_disable 0\nunder_oom 0\noom_kill 3\n")).toBe(3);
+    expect(parseOomKills("low 0\nhigh 0\nmax 12\noom 4\noom_kill 2\noom_group_kill 0\n")).toBe(2);
+  });
+
+  it("does not know where the kernel does not say", () => {
+    expect(parseOomKills("oom_kill_disable 0\nunder_oom 0\n")).toBeNull();
   });
 });
