@@ -20,6 +20,15 @@ describe("Turns", () => {
     expect(turns.isFree).toBe(true);
   });
 
+  it("end with the work that they were taken for, also when it fails", async () => {
+    const turns = new Turns();
+    const failed = turns.during(() => Promise.reject(new Error("no engine")));
+    const next = turns.during(() => Promise.resolve(turns.isFree));
+    await expect(failed).rejects.toThrow("no engine");
+    expect(await next).toBe(false);
+    expect(turns.isFree).toBe(true);
+  });
+
   it("passes over who gave up waiting", async () => {
     const turns = new Turns();
     const end = await turns.take();

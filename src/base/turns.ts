@@ -31,6 +31,16 @@ export class Turns {
     };
   }
 
+  /** Does the work when it is its turn, which ends with the work, however that ends. @throws CANCELLED, what the work throws */
+  async during<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    const end = await this.take(signal);
+    try {
+      return await work();
+    } finally {
+      end();
+    }
+  }
+
   async #wait(signal: AbortSignal | undefined): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const onAbort = (): void => {

@@ -156,8 +156,8 @@ export class Preview {
       } finally {
         this.#way?.close();
         this.#way = null;
-        await this.spec.project[Symbol.asyncDispose]();
         this.#settle();
+        await this.spec.project[Symbol.asyncDispose]();
       }
     });
   }

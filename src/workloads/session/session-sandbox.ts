@@ -107,8 +107,11 @@ export class SessionSandbox {
     try {
       await this.sandbox.remove();
     } finally {
-      await this.#scratch?.[Symbol.asyncDispose]();
-      await this.packages[Symbol.asyncDispose]();
+      try {
+        await this.#scratch?.[Symbol.asyncDispose]();
+      } finally {
+        await this.packages[Symbol.asyncDispose]();
+      }
     }
   }
 }

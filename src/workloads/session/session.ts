@@ -133,12 +133,7 @@ export class Session {
     } catch (error) {
       this.#parts.logger.warn({ session: this.id, err: error }, "a background process of a session may not have ended");
       live?.markUnusable();
-      const endTurn = await this.#turns.take();
-      try {
-        if (this.#container.live?.mustReplace === true) await this.#container.discard();
-      } finally {
-        endTurn();
-      }
+      await this.#turns.during(() => this.#discardUnusable());
       return [stoppedWarning];
     }
   }
@@ -146,18 +141,17 @@ export class Session {
   /** Gives up the sandbox and keeps its files; does nothing when they cannot be kept. */
   async stop(): Promise<void> {
     if (!this.canStop) return;
-    const endTurn = await this.#turns.take();
     try {
-      // One may have begun while it was waited.
-      const { live } = this.#container;
-      if (live === null || this.processes.running.length > 0) return;
-      await this.#putAside(live, this.#place.signalOf(undefined));
-      this.#parts.logger.info({ session: this.id }, "idle session stopped to make room");
+      await this.#turns.during(async () => {
+        // One may have begun while it was waited.
+        const { live } = this.#container;
+        if (live === null || this.processes.running.length > 0) return;
+        await this.#putAside(live, this.#place.signalOf(undefined));
+        this.#parts.logger.info({ session: this.id }, "idle session stopped to make room");
+      });
     } catch (error) {
       this.#isUnsavable = true;
       this.#parts.logger.warn({ session: this.id, err: error }, "idle session could not be stopped");
-    } finally {
-      endTurn();
     }
   }
 
@@ -171,27 +165,32 @@ export class Session {
     needs: SandboxNeeds,
     work: (opened: OpenedSession, caller: Caller) => Promise<T>,
   ): Promise<T> {
-    const endTurn = await this.#turns.take(caller.signal);
-    try {
-      const opened = await this.#open(caller, needs);
-      this.#isUnsavable = false;
-      return await work(opened, caller);
-    } finally {
-      if (this.#container.live?.mustReplace === true) await this.#container.discard();
-      endTurn();
-    }
+    return this.#turns.during(async () => {
+      try {
+        const opened = await this.#open(caller, needs);
+        this.#isUnsavable = false;
+        return await work(opened, caller);
+      } finally {
+        await this.#discardUnusable();
+      }
+    }, caller.signal);
   }
 
-  async #endAll(stopped: Promise<unknown>): Promise<void> {
-    const endTurn = await this.#turns.take();
-    try {
-      await stopped;
-      await this.#container.discard();
-    } finally {
-      await this.#archive?.[Symbol.asyncDispose]();
-      this.#archive = null;
-      endTurn();
-    }
+  /** The work's own result counts: a removal that fails is already in the log, and a sweep repeats it. */
+  async #discardUnusable(): Promise<void> {
+    if (this.#container.live?.mustReplace === true) await this.#container.discard().catch(() => undefined);
+  }
+
+  #endAll(stopped: Promise<unknown>): Promise<void> {
+    return this.#turns.during(async () => {
+      try {
+        await stopped;
+        await this.#container.discard();
+      } finally {
+        await this.#archive?.[Symbol.asyncDispose]();
+        this.#archive = null;
+      }
+    });
   }
 
   async #open(caller: Caller, needs: SandboxNeeds): Promise<OpenedSession> {

@@ -47,13 +47,10 @@ export class AgentTurns {
     queue.count += 1;
     try {
       if (!queue.turns.isFree) onWait();
-      const end = await queue.turns.take(signal);
-      try {
+      return await queue.turns.during(async () => {
         using _ = await this.#lock(key, signal, onWait);
         return await work();
-      } finally {
-        end();
-      }
+      }, signal);
     } finally {
       queue.count -= 1;
       if (queue.count === 0) this.#queues.delete(key);

@@ -141,8 +141,11 @@ export class EnvironmentContainer {
     try {
       await this.sandbox.remove();
     } finally {
-      await this.#setuidWatch?.close();
-      this.#parts.setuidAlerts.ended(this.sandbox.id);
+      try {
+        await this.#setuidWatch?.close();
+      } finally {
+        this.#parts.setuidAlerts.ended(this.sandbox.id);
+      }
     }
   }
 

@@ -59,8 +59,11 @@ export async function prepareImage(preparation: ImagePreparation, caller: Caller
     const image = await container.sandbox.commit({ labels, lifetimeMs: plan.lifetimeMs }, { signal: caller.signal });
     return { image, toolingFiles };
   } finally {
-    await container.remove();
-    await traces.close();
+    try {
+      await container.remove();
+    } finally {
+      await traces.close();
+    }
   }
 }
 
