@@ -174,6 +174,7 @@ export const guaranteeGroups: readonly GuaranteeGroup[] = [
           "lifecycle.own-command",
           "lifecycle.own-command-input",
           "lifecycle.states",
+          "lifecycle.alive",
           "lifecycle.idle",
           "multitude.*",
           "exec.concurrent",

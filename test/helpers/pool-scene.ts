@@ -28,12 +28,11 @@ export function poolScene(changes: Partial<WarmPoolBounds> = {}, maxSandboxes = 
     ({
       id: name,
       start: () => Promise.resolve(),
-      stats: () => {
+      isAlive: () => {
         state.checked += 1;
-        return state.isFrozen ? Promise.reject(new Error("no answer")) : Promise.resolve({ memoryBytes: 1 });
+        return state.isFrozen ? Promise.reject(new Error("no answer")) : Promise.resolve(true);
       },
       remove: () => Promise.resolve(void there.delete(name)),
-      inspect: () => Promise.resolve({ running: true }),
     }) as unknown as Container;
   const engine = {
     name: "docker",

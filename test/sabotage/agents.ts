@@ -72,8 +72,8 @@ export const agentsSabotages: readonly Sabotage[] = [
   {
     id: "runs of one group go on at once",
     file: "src/workloads/agent/run/agent-turns.ts",
-    find: "const end = await queue.turns.take(signal);",
-    replace: "const end = (): void => undefined;",
+    find: "return await queue.turns.during(async () => {",
+    replace: "return await new Turns().during(async () => {",
     test: "src/workloads/agent/run/agent-turns.test.ts",
     name: "refuses more than may wait",
   },
