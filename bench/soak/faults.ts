@@ -26,7 +26,11 @@ export function faultsOf(scene: Scene): readonly Fault[] {
         make: async () => {
           await engine.kill();
           await sleep(randomInt(shortMs));
-          await engine.restart();
+          // Docker 20.10 sometimes hangs at its start.
+          await engine.restart().catch(async () => {
+            await engine.kill();
+            await engine.restart();
+          });
         },
       },
     );

@@ -1,4 +1,5 @@
 import type { CallOptions, Container } from "../../engines/engine.ts";
+import { GloveboxError } from "../../errors/glovebox-error.ts";
 import { badAnswer } from "../answers/answer-errors.ts";
 import { AnswerStream } from "../answers/answer-stream.ts";
 import { failureWords, fileError } from "./file-error.ts";
@@ -8,14 +9,18 @@ const environment = { LC_ALL: "C" };
 /** The first line is a word or a number. */
 const maxLineBytes = 32;
 
+/** Where the scripts run; without `isAlive` an unknown failure is never put down to the end of the sandbox. */
+export type FileContainer = Pick<Container, "exec"> & Partial<Pick<Container, "isAlive">>;
+
 /** A running script of `file-scripts.ts` for one path. All throw what `AnswerStream` throws. */
 export class FileProcess {
   readonly #path: string;
+  readonly #container: FileContainer;
   readonly #answer: AnswerStream;
   #held: Buffer = Buffer.alloc(0);
 
   static async start(
-    container: Pick<Container, "exec">,
+    container: FileContainer,
     script: string,
     parameters: readonly [path: string, ...others: string[]],
     { signal }: CallOptions,
@@ -26,11 +31,12 @@ export class FileProcess {
       { signal },
     );
     const [path] = parameters;
-    return new FileProcess(path, new AnswerStream(process, { subject: JSON.stringify(path), signal }));
+    return new FileProcess(path, container, new AnswerStream(process, { subject: JSON.stringify(path), signal }));
   }
 
-  private constructor(path: string, answer: AnswerStream) {
+  private constructor(path: string, container: FileContainer, answer: AnswerStream) {
     this.#path = path;
+    this.#container = container;
     this.#answer = answer;
   }
 
@@ -49,7 +55,7 @@ export class FileProcess {
       const piece = await this.#answer.next();
       if (piece === null) {
         await this.end();
-        throw fileError(this.#path, "it said nothing");
+        throw await this.#failure("it said nothing");
       }
       text = Buffer.concat([text, piece]);
     }
@@ -74,13 +80,13 @@ export class FileProcess {
    */
   async feed(chunks: AsyncIterable<Uint8Array>, { isWhole = false } = {}): Promise<void> {
     const exitCode = await this.#answer.feed(chunks, (words) => failureWords(words) !== null);
-    this.#conclude(exitCode, isWhole);
+    await this.#conclude(exitCode, isWhole);
   }
 
   /** Waits for its end. `isWhole`: nothing may be missing, for any reason. @throws the script's failure */
   async end({ isWhole = false } = {}): Promise<void> {
     const exitCode = await this.#answer.end();
-    this.#conclude(exitCode, isWhole);
+    await this.#conclude(exitCode, isWhole);
   }
 
   /** @throws POLICY_DENIED always */
@@ -93,11 +99,22 @@ export class FileProcess {
     return this.#answer.giveUp();
   }
 
-  #conclude(exitCode: number, isWhole: boolean): void {
+  async #conclude(exitCode: number, isWhole: boolean): Promise<void> {
     if (exitCode === 0) return;
     if (exitCode > 128) throw badAnswer(this.#path, `signal ${exitCode - 128} ended what was to give it`);
     const words = failureWords(this.#answer.words);
-    if (words !== null || this.#answer.words === "") throw fileError(this.#path, words ?? `exit code ${exitCode}`);
-    if (isWhole) throw fileError(this.#path, this.#answer.words);
+    if (words !== null || this.#answer.words === "") throw await this.#failure(words ?? `exit code ${exitCode}`);
+    if (isWhole) throw await this.#failure(this.#answer.words);
+  }
+
+  /** What the script's words mean; where they mean nothing, the sandbox may have ended under it. */
+  async #failure(said: string): Promise<GloveboxError> {
+    const error = fileError(this.#path, said);
+    const isAlive = error.errorType !== "INTERNAL" || (await this.#container.isAlive?.().catch(() => false)) !== false;
+    if (isAlive) return error;
+    return new GloveboxError("SANDBOX_LOST", "The sandbox ended while files were moved into or out of it.", {
+      context: { path: this.#path },
+      cause: error,
+    });
   }
 }

@@ -1,8 +1,8 @@
 import { errorCode } from "../../errors/error-code.ts";
 import { assertRunsAnyProgram, type Capabilities } from "../../engines/capabilities.ts";
-import type { CallOptions, Container } from "../../engines/engine.ts";
+import type { CallOptions } from "../../engines/engine.ts";
 import type { FileListing, NewTreeEntry, SizedContent, TreeEntry } from "./file-facts.ts";
-import { FileProcess } from "./file-process.ts";
+import { FileProcess, type FileContainer } from "./file-process.ts";
 import {
   listScript,
   packScript,
@@ -43,10 +43,10 @@ const ready = /^ready$/;
  * may not read or write they cannot. All throw what `SandboxFiles` and `AnswerStream` throw.
  */
 export class InsideFiles implements FileWay {
-  readonly #container: Pick<Container, "exec">;
+  readonly #container: FileContainer;
   readonly #capabilities: Pick<Capabilities, "programs" | "isolation">;
 
-  constructor(container: Pick<Container, "exec">, capabilities: Pick<Capabilities, "programs" | "isolation">) {
+  constructor(container: FileContainer, capabilities: Pick<Capabilities, "programs" | "isolation">) {
     this.#container = container;
     this.#capabilities = capabilities;
   }

@@ -1,7 +1,8 @@
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import { runsInterpretersOnly, type Capabilities } from "../../engines/capabilities.ts";
-import type { CallOptions, Container } from "../../engines/engine.ts";
+import type { CallOptions } from "../../engines/engine.ts";
 import type { FileListing, NewTreeEntry, SizedContent, TreeEntry } from "./file-facts.ts";
+import type { FileContainer } from "./file-process.ts";
 import type {
   BatchFile,
   BatchRequest,
@@ -30,7 +31,7 @@ export class SandboxFiles {
 
   /** `places`: the folders of a sandbox in which no program of ours can run. */
   constructor(
-    container: Pick<Container, "exec">,
+    container: FileContainer,
     capabilities: Pick<Capabilities, "programs" | "isolation">,
     places: HostPlaces | null = null,
   ) {
