@@ -1,18 +1,17 @@
-import { PassThrough } from "node:stream";
+import { PassThrough, Readable } from "node:stream";
 import { expect, it } from "vitest";
 import type { Process } from "../../engines/engine.ts";
 import { failureOf } from "../../../test/helpers/failure-of.ts";
 import { FileProcess } from "./file-process.ts";
 
 /** A script that ends with 126 and says nothing, as one does whose engine goes away. */
-async function* nothing(): AsyncGenerator<never, void, undefined> {}
-const ended = (): Process =>
-  ({
-    stdin: new PassThrough().resume(),
-    output: nothing(),
-    exit: Promise.resolve({ exitCode: 126 }),
-    kill: () => Promise.resolve(),
-  }) as unknown as Process;
+const ended = (): Process => ({
+  stdin: new PassThrough().resume(),
+  output: Readable.from([]),
+  exit: Promise.resolve({ exitCode: 126 }),
+  isGone: () => Promise.resolve(true),
+  kill: () => Promise.resolve(),
+});
 
 it.each<[string, boolean, "INTERNAL" | "SANDBOX_LOST"]>([
   ["an error of ours in a sandbox that lives", true, "INTERNAL"],
