@@ -1,6 +1,7 @@
 import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { AgentTurns } from "./agent-turns.ts";
 
@@ -69,7 +70,9 @@ describe("AgentTurns", () => {
     const block = Promise.withResolvers<void>();
     const one = agents.inTurn("a", noSignal, () => block.promise);
     const two = agents.inTurn("a", noSignal, async () => "two");
-    await expect(agents.inTurn("a", noSignal, async () => "three")).rejects.toMatchObject({ errorType: "CAPACITY" });
+    const three = agents.inTurn("a", noSignal, async () => "three").catch((error: unknown) => error);
+    const waits = sleep(5_000, "it waits", { ref: false });
+    expect(await Promise.race([three, waits])).toMatchObject({ errorType: "CAPACITY" });
     block.resolve();
     await Promise.all([one, two]);
   });
