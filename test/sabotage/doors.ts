@@ -161,4 +161,12 @@ export const doorsSabotages: readonly Sabotage[] = [
     test: "src/operations/contract/parse-request.test.ts",
     name: "stays short",
   },
+  {
+    id: "doors: a connection on which nothing came is answered",
+    file: "src/http/server/broken-request.ts",
+    find: " || socket.bytesRead === 0",
+    replace: "",
+    test: "src/http/server/broken-request.test.ts",
+    name: "without an answer",
+  },
 ];

@@ -55,8 +55,8 @@ it("a sandbox that cannot be removed after a call takes neither that call's resu
       (live as unknown as StuckSandbox).mustReplace = true;
       return Promise.resolve("done");
     });
-  expect(await use()).toBe("done");
-  expect(await use()).toBe("done");
+  await expect(use()).resolves.toBe("done");
+  await expect(use()).resolves.toBe("done");
   expect(opened).toHaveLength(2);
   await session.end();
 });
