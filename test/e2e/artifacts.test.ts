@@ -38,7 +38,10 @@ function hostSandbox(path: string): CommandSandbox {
 }
 
 const filesWith = (path: string): SandboxFiles =>
-  new SandboxFiles(hostSandbox(path), { programs: "any", isolation: "container" });
+  new SandboxFiles(
+    { ...hostSandbox(path), isAlive: () => Promise.resolve(true) },
+    { programs: "any", isolation: "container" },
+  );
 const hasBusybox = spawnSync("busybox").error === undefined;
 let folder = "";
 let tools = "/usr/bin:/bin";

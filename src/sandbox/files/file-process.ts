@@ -9,8 +9,8 @@ const environment = { LC_ALL: "C" };
 /** The first line is a word or a number. */
 const maxLineBytes = 32;
 
-/** Where the scripts run; without `isAlive` an unknown failure is never put down to the end of the sandbox. */
-export type FileContainer = Pick<Container, "exec"> & Partial<Pick<Container, "isAlive">>;
+/** Where the scripts run. */
+export type FileContainer = Pick<Container, "exec" | "isAlive">;
 
 /** A running script of `file-scripts.ts` for one path. All throw what `AnswerStream` throws. */
 export class FileProcess {
@@ -110,7 +110,7 @@ export class FileProcess {
   /** What the script's words mean; where they mean nothing, the sandbox may have ended under it. */
   async #failure(said: string): Promise<GloveboxError> {
     const error = fileError(this.#path, said);
-    const isAlive = error.errorType !== "INTERNAL" || (await this.#container.isAlive?.().catch(() => false)) !== false;
+    const isAlive = error.errorType !== "INTERNAL" || (await this.#container.isAlive().catch(() => false));
     if (isAlive) return error;
     return new GloveboxError("SANDBOX_LOST", "The sandbox ended while files were moved into or out of it.", {
       context: { path: this.#path },

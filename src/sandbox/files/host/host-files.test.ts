@@ -25,7 +25,10 @@ const at = (...names: string[]): string => path.join(folder, ...names);
 /** A place that programs write to, and what is none of theirs. */
 let places: HostPlaces;
 let files: SandboxFiles;
-const noExec = { exec: () => Promise.reject(new Error("nothing is run")) };
+const noExec = {
+  exec: () => Promise.reject(new Error("nothing is run")),
+  isAlive: () => Promise.resolve(true),
+};
 
 beforeEach(() => {
   folder = mkdtempSync(path.join(os.tmpdir(), "glovebox-host-files-"));

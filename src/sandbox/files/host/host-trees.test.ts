@@ -25,7 +25,10 @@ const at = (...names: string[]): string => path.join(folder, ...names);
 const sh = (line: string): string => execFileSync("sh", ["-c", line], { cwd: folder, encoding: "utf8" });
 let places: HostPlaces;
 let files: SandboxFiles;
-const noExec = { exec: () => Promise.reject(new Error("nothing is run")) };
+const noExec = {
+  exec: () => Promise.reject(new Error("nothing is run")),
+  isAlive: () => Promise.resolve(true),
+};
 
 beforeEach(() => {
   folder = mkdtempSync(path.join(os.tmpdir(), "glovebox-host-trees-"));
