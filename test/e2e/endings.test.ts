@@ -8,9 +8,9 @@ import { testImages } from "../helpers/test-images.ts";
 const program = (file: string): string =>
   readFileSync(path.join(projectFolder, "test/fixtures/programs", file), "utf8");
 
-/** The time limit that ends a program; together with the 750 ms after SIGTERM it is far below 6 s. */
+/** The time limit that ends a program; even on a busy machine its end comes long before the minute that the programs take. */
 const timeoutMs = 1_500;
-const endedWithinMs = 6_000;
+const endedWithinMs = 30_000;
 
 describe.each(engines)("a one-shot program on %s that runs out of time", (engine) => {
   const glovebox = useGlovebox(engine);

@@ -106,6 +106,7 @@ export const writableRoot: Topic = (behaviour) => {
           watchRoot: (folder) =>
             new GrowthWatch({
               place: { stablePath: folder, realPath: folder },
+              startsEmpty: true,
               ...{ limits, executable, platform, now: Date.now },
             }),
           isBusy: () => true,

@@ -9,7 +9,8 @@ export interface GrowthWatchOptions {
   readonly limits: GrowthLimits;
   /**
    * Whether the folder was empty at first and only the sandbox writes to it. Then everything in it counts, and it is
-   * walked at least every 10 s: space that others free on the same disk would hide what is used here. Default: false.
+   * walked at least every 10 s while work runs, and every minute otherwise: space that others free on the same disk would
+   * hide what is used here. Default: false.
    */
   readonly startsEmpty?: boolean | undefined;
   readonly executable: string;
@@ -23,8 +24,8 @@ const fineClockStepMs = 20;
 const coarseClockStepMs = 2_000;
 const nanosecondsPerSecond = 1_000_000_000n;
 
-/** Maximum time between walks of a folder that started empty. */
-const walkEveryMs = 10_000;
+/** Maximum time between walks of a folder that started empty, while work runs and otherwise. */
+const walkEveryMs = { busy: 10_000, idle: 60_000 };
 
 /** After a walk comes a pause of this many times its duration, so that walks use at most a third of a processor. */
 const restFactor = 2;
@@ -89,7 +90,7 @@ export class GrowthWatch {
     await this.#observe({ worked, freed });
     const { needsWalk, grown, startsEmpty } = this.#growth;
     const now = this.#options.now();
-    const isDue = needsWalk || (startsEmpty && now - this.#since >= walkEveryMs);
+    const isDue = needsWalk || (startsEmpty && now - this.#since >= (worked ? walkEveryMs.busy : walkEveryMs.idle));
     const mayWalk = !this.#walks && now >= this.#restUntil;
     if (!isDue || !mayWalk) return { ...grown, grows: false };
     this.#walks = true;

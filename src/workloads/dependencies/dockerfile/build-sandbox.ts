@@ -56,8 +56,10 @@ export class BuildSandbox implements AsyncDisposable {
       sandbox,
       limitBytes: limits.diskBytes,
       growth: null,
-      watchRoot: (folder) =>
-        new GrowthWatch({ ...request, place: { stablePath: folder, realPath: folder }, limits: limitsOfRoot }),
+      watchRoot: (folder) => {
+        const place = { stablePath: folder, realPath: folder };
+        return new GrowthWatch({ ...request, place, limits: limitsOfRoot, startsEmpty: true });
+      },
       isBusy: () => true,
       logger,
       signal: this.#over.signal,

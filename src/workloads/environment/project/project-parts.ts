@@ -18,7 +18,8 @@ export interface ProjectHost {
 export function rootWatch({ host, now }: ProjectHost): (folder: string) => GrowthWatch {
   return (folder) => {
     const place = { stablePath: folder, realPath: folder };
-    return new GrowthWatch({ ...host, place, limits: { bytes: Number.POSITIVE_INFINITY, files: maxFiles }, now });
+    const limits = { bytes: Number.POSITIVE_INFINITY, files: maxFiles };
+    return new GrowthWatch({ ...host, place, limits, startsEmpty: true, now });
   };
 }
 
