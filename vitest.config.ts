@@ -11,14 +11,17 @@ process.env["NODE_COMPILE_CACHE"] ??= join(import.meta.dirname, "node_modules/.c
 
 const tags = [{ name: rareTag, description: "Run by `npm run test:full` only." }];
 
-/** Groups run one after another; within a group, the files of all its projects run in parallel. */
-const groups = { unit: 0, lanes: 1, alone: 2 };
+/**
+ * Groups run one after another; within a group, the files of all its projects run in parallel. What is rare and alone comes
+ * before the rare tests that are left out where time is short.
+ */
+const groups = { unit: 0, aloneRare: 1, lanes: 2, alone: 3 };
 
 /** Files that share a process read the sources once: half of the CPU time of unit tests, a seventh of the embedded engine's. */
 const sharesProcess = (project: string): boolean => project === "local" || project === "unit";
 
 /** Most tests wait most of the time, for engines, timers and files: two cores have enough to do with four files. */
-const workers = { unit: 4, lanes: 4, alone: 1 };
+const workers = { unit: 4, aloneRare: 1, lanes: 4, alone: 1 };
 
 const engineFiles = globSync("test/{apple-cli,engine-contract,e2e,security}/**/*.test.ts")
   .map((path) => path.replaceAll("\\", "/"))
@@ -50,7 +53,7 @@ const repositoryProject = (name: string): object => ({
 });
 
 const engineProject = (name: EngineProject): object => {
-  const group = name.startsWith("alone") ? "alone" : "lanes";
+  const group = name === "alone" ? "alone" : name === "alone-rare" ? "aloneRare" : "lanes";
   return {
     name,
     ...filesOf(name),

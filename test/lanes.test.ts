@@ -6,6 +6,7 @@ import { findAbsentLanes } from "./lanes/absent-engines.ts";
 import { absentLaneFile, absentLanesVariable, readAbsentLanes } from "./lanes/absent-lanes.ts";
 import { aloneFiles, longFiles, rareFiles } from "./lanes/files.ts";
 import { engineProjects, projectOf, projectsOf, rareTag, rareTagOnPodman, type EngineProject } from "./lanes/lanes.ts";
+import { isLate, outOfTime, rareUntilVariable } from "./lanes/time-left.ts";
 
 const files = globSync("test/{apple-cli,engine-contract,e2e,security}/**/*.test.ts");
 
@@ -60,6 +61,17 @@ describe("lanes of tests", () => {
   ])("%s (rare: %s) is in %s", (fullName, rare, project) => {
     const projects: EngineProject[] = ["docker", "podman", "runsc", "local", "docker-rare", "alone"];
     expect(projectOf({ fullName, rare }, projects)).toBe(project);
+  });
+
+  it("where time is short, rare tests are left out, and first those that another engine has", () => {
+    const at = (project: EngineProject, until: string | undefined): string | null =>
+      outOfTime(project, { environment: { [rareUntilVariable]: until }, nowMs: 2_000_000 });
+    expect(at("docker-rare", "2000")).toContain(rareUntilVariable);
+    expect(at("docker-rare", "2001")).toBe(null);
+    expect(at("docker-rare", undefined)).toBe(null);
+    expect(at("docker", "0")).toBe(null);
+    expect(() => at("docker-rare", "soon")).toThrow("seconds since the epoch");
+    expect(engineProjects.filter(isLate)).toEqual(["podman-rare", "runsc-rare"]);
   });
 
   it("a behaviour that needs the processors for itself has them in a rare file, too", () => {

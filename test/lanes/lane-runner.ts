@@ -1,9 +1,10 @@
 import { TestRunner, type RunnerTestCase, type RunnerTestFile, type RunnerTestSuite } from "vitest";
 import { pathOf, projectOf, projectsOf, rareTag, type EngineProject } from "./lanes.ts";
+import { outOfTime } from "./time-left.ts";
 
 type Collected = (files: RunnerTestFile[]) => unknown;
 
-/** Runs those tests of a file that belong to the current lane. */
+/** Runs those tests of a file that belong to the current lane, as long as there is time for it. */
 export default class LaneRunner extends TestRunner {
   #report: Collected | undefined;
 
@@ -16,7 +17,12 @@ export default class LaneRunner extends TestRunner {
     const report = this.#report;
     if (report === undefined) return undefined;
     return (files) => {
-      for (const file of files) keepOwn(file, this.config.name as EngineProject);
+      const project = this.config.name as EngineProject;
+      const reason = outOfTime(project, { environment: process.env, nowMs: Date.now() });
+      for (const file of files) {
+        keepOwn(file, project);
+        if (reason !== null) skip(file, reason);
+      }
       return report(files);
     };
   }
@@ -38,4 +44,13 @@ function keepOwn(file: RunnerTestFile, project: EngineProject): void {
   keepIn(file);
   // Without tests, nothing is set up.
   if (file.tasks.length === 0 && file.mode === "run") file.mode = "skip";
+}
+
+/** Each test is a visible skip, and nothing is set up for it. */
+function skip(suite: RunnerTestSuite, note: string): void {
+  suite.mode = "skip";
+  for (const task of suite.tasks) {
+    if (task.type === "suite") skip(task, note);
+    else Object.assign(task, { mode: "skip", result: { state: "skip", note } });
+  }
 }

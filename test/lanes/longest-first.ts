@@ -1,13 +1,17 @@
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 import { longFiles } from "./files.ts";
 import { pathOf } from "./lanes.ts";
+import { isLate } from "./time-left.ts";
 
-/** All lanes at once, long files first: otherwise the lanes would run one after another, and a long file last of all. */
+/**
+ * All lanes at once, long files first: otherwise the lanes would run one after another, and a long file last of all. What
+ * is left out first where time is short comes after everything else.
+ */
 export default class LongestFirst extends BaseSequencer {
   override async sort(specifications: TestSpecification[]): Promise<TestSpecification[]> {
-    const rank = ({ moduleId }: TestSpecification): number => {
+    const rank = ({ moduleId, project }: TestSpecification): number => {
       const place = longFiles.indexOf(pathOf(moduleId));
-      return place === -1 ? longFiles.length : place;
+      return (place === -1 ? longFiles.length : place) + (isLate(project.name) ? longFiles.length + 1 : 0);
     };
     return specifications.toSorted((a, b) => rank(a) - rank(b) || a.moduleId.localeCompare(b.moduleId));
   }
