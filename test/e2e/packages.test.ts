@@ -55,6 +55,13 @@ function proxyProcess(): number {
   return Number(line?.trim().split(/\s+/)[0]);
 }
 
+/** Waits until the installation downloads the package that never comes whole. @throws what it ends with before that */
+async function untilDownloads(installation: Promise<unknown>): Promise<void> {
+  const downloads = expect.poll(() => registry.downloads("gb-slow"), { timeout: 60_000 }).toBeGreaterThan(0);
+  await Promise.race([downloads, installation]);
+  expect(registry.downloads("gb-slow")).toBeGreaterThan(0);
+}
+
 interface Told {
   readonly events: OperationEvent[];
   readonly response: ExecuteResponse;
@@ -223,8 +230,7 @@ fetch("http://registry.test/").then(() => console.log("REACHED"), () => console.
       { language: "javascript", code: "1", packages: ["gb-slow", "gb-tiny"] },
       { signal: cancel.signal },
     );
-    given.catch(() => undefined);
-    await expect.poll(() => registry.downloads("gb-slow"), { timeout: 60_000 }).toBeGreaterThan(0);
+    await untilDownloads(given);
     cancel.abort();
     await expect(given).rejects.toMatchObject({ errorType: "CANCELLED" });
     const left = await glovebox().sandboxes({ engine });
@@ -238,8 +244,7 @@ fetch("http://registry.test/").then(() => console.log("REACHED"), () => console.
 
   it("fail clearly when the proxy dies, and only they", async () => {
     const failing = glovebox().execute({ language: "javascript", code: "1", packages: ["gb-slow"] });
-    failing.catch(() => undefined);
-    await expect.poll(() => registry.downloads("gb-slow"), { timeout: 60_000 }).toBeGreaterThan(0);
+    await untilDownloads(failing);
     process.kill(proxyProcess(), "SIGKILL");
     await expect(failing).rejects.toMatchObject({
       errorType: "PACKAGE_INSTALL_FAILED",
