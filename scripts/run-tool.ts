@@ -23,8 +23,8 @@ export function runTool(command: string, args: readonly string[]): number {
 export interface StartToolOptions {
   /** It is killed when it takes longer. */
   readonly boundMs?: number;
-  /** Additional environment variables. */
-  readonly variables?: Readonly<Record<string, string>>;
+  /** Environment variables to add, or, with undefined, to leave out. */
+  readonly variables?: Readonly<Record<string, string | undefined>>;
 }
 
 /** Like `runTool`, but does not block. */

@@ -1,4 +1,4 @@
-import { TestRunner, type RunnerTestCase, type RunnerTestFile, type RunnerTestSuite } from "vitest";
+import { TestRunner, type RunnerTask, type RunnerTestCase, type RunnerTestFile, type RunnerTestSuite } from "vitest";
 import { pathOf, projectOf, projectsOf, rareTag, type EngineProject } from "./lanes.ts";
 import { outOfTime } from "./time-left.ts";
 
@@ -17,14 +17,23 @@ export default class LaneRunner extends TestRunner {
     const report = this.#report;
     if (report === undefined) return undefined;
     return (files) => {
-      const project = this.config.name as EngineProject;
-      const reason = outOfTime(project, { environment: process.env, nowMs: Date.now() });
+      const reason = this.#outOfTime();
       for (const file of files) {
-        keepOwn(file, project);
+        keepOwn(file, this.config.name as EngineProject);
         if (reason !== null) skip(file, reason);
       }
       return report(files);
     };
+  }
+
+  override async onBeforeRunTask(test: RunnerTask): Promise<void> {
+    await super.onBeforeRunTask(test);
+    const reason = this.#outOfTime();
+    if (reason !== null) skip(test, reason);
+  }
+
+  #outOfTime(): string | null {
+    return outOfTime(this.config.name as EngineProject, { environment: process.env, nowMs: Date.now() });
   }
 }
 
@@ -46,11 +55,9 @@ function keepOwn(file: RunnerTestFile, project: EngineProject): void {
   if (file.tasks.length === 0 && file.mode === "run") file.mode = "skip";
 }
 
-/** Each test is a visible skip, and nothing is set up for it. */
-function skip(suite: RunnerTestSuite, note: string): void {
-  suite.mode = "skip";
-  for (const task of suite.tasks) {
-    if (task.type === "suite") skip(task, note);
-    else Object.assign(task, { mode: "skip", result: { state: "skip", note } });
-  }
+/** Each test is a visible skip, and in a file of nothing else nothing is set up. */
+function skip(task: RunnerTask, note: string): void {
+  task.mode = "skip";
+  if (task.type === "test") Object.assign(task, { result: { state: "skip", note } });
+  else for (const part of task.tasks) skip(part, note);
 }

@@ -10,9 +10,16 @@ import { isLate } from "./time-left.ts";
 export default class LongestFirst extends BaseSequencer {
   override async sort(specifications: TestSpecification[]): Promise<TestSpecification[]> {
     const rank = ({ moduleId, project }: TestSpecification): number => {
-      const place = longFiles.indexOf(pathOf(moduleId));
-      return (place === -1 ? longFiles.length : place) + (isLate(project.name) ? longFiles.length + 1 : 0);
+      const path = pathOf(moduleId);
+      const place = longFiles.indexOf(path);
+      return (place === -1 ? longFiles.length : place) + (isLate(project.name, path) ? longFiles.length + 1 : 0);
     };
-    return specifications.toSorted((a, b) => rank(a) - rank(b) || a.moduleId.localeCompare(b.moduleId));
+    // Attacks are the last that may be left out.
+    const isRareAttack = ({ moduleId, project }: TestSpecification): boolean =>
+      project.name.endsWith("-rare") && pathOf(moduleId).startsWith("test/security/");
+    return specifications.toSorted(
+      (a, b) =>
+        rank(a) - rank(b) || Number(isRareAttack(b)) - Number(isRareAttack(a)) || a.moduleId.localeCompare(b.moduleId),
+    );
   }
 }

@@ -5,13 +5,15 @@ export const rareUntilVariable = "GLOVEBOX_TEST_RARE_UNTIL";
 
 /**
  * What is begun last in a run of rare tests, and so left out first where time is short: the same tests run on Docker and on
- * the embedded engine.
+ * the embedded engine, and Apple's engine has more tests than its contract.
  */
-export function isLate(project: string): boolean {
-  return project === "podman-rare" || project === "runsc-rare";
+export function isLate(project: string, path: string): boolean {
+  return (
+    project === "podman-rare" || project === "runsc-rare" || path === "test/engine-contract/contract.apple.test.ts"
+  );
 }
 
-/** Why the tests of a project are not started any more; null while there is time. @throws RangeError for a bad variable */
+/** Why the tests of a project are not begun any more; null while there is time. @throws RangeError for a bad variable */
 export function outOfTime(
   project: EngineProject,
   { environment, nowMs }: { readonly environment: NodeJS.ProcessEnv; readonly nowMs: number },
