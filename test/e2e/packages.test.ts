@@ -49,11 +49,11 @@ afterAll(() => registry[Symbol.dispose]());
 const folder = realpathSync(mkdtempSync(path.join(tmpdir(), "glovebox-packages-")));
 afterAll(() => execFileSync("sh", ["-c", 'chmod -R u+w "$1" && rm -r "$1"', "sh", folder]));
 
-/** The proxy process that this test's process started. */
-function proxyProcess(): number {
+/** The proxy processes that this test's process started. */
+function proxyProcesses(): readonly number[] {
   const children = execFileSync("ps", ["-ww", "--ppid", String(process.pid), "-o", "pid=,args="], { encoding: "utf8" });
-  const line = children.split("\n").find((each) => each.includes("proxy-main"));
-  return Number(line?.trim().split(/\s+/)[0]);
+  const lines = children.split("\n").filter((each) => each.includes("proxy-main"));
+  return lines.map((line) => Number(line.trim().split(/\s+/)[0]));
 }
 
 /** Waits until the installation downloads the package that never comes whole. @throws what it ends with before that */
@@ -249,7 +249,7 @@ fetch("http://registry.test/").then(() => console.log("REACHED"), () => console.
   it("fail clearly when the proxy dies, and only they", async () => {
     const failing = glovebox().execute({ language: "javascript", code: "1", packages: ["gb-slow"] });
     await untilDownloads(failing);
-    process.kill(proxyProcess(), "SIGKILL");
+    for (const each of proxyProcesses()) process.kill(each, "SIGKILL");
     await expect(failing).rejects.toMatchObject({
       errorType: "PACKAGE_INSTALL_FAILED",
       context: { packages: ["gb-slow"], reason: expect.stringContaining("proxy ended"), retryable: true },
