@@ -5,8 +5,8 @@ import type { ContainerLink } from "./container-link.ts";
 import { readLastState } from "./read-last-state.ts";
 import { lostError } from "../../inside/lost-error.ts";
 
-/** Waits before each look for the reason of a container's end: the engine learns it a little after the end itself. */
-const looksMs = [0, 100, 300, 600];
+/** Waits before each look for the reason of a container's end: an engine learns it after the end itself, busy ones 1 to 2 s later. */
+const looksMs = [0, 100, 300, 600, 1_000, 1_000];
 
 /**
  * Of a container that is gone: only that it ran out of memory as a whole.
