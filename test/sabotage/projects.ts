@@ -265,4 +265,12 @@ export const projectsSabotages: readonly Sabotage[] = [
     test: startFiles,
     name: "do not run before the code",
   },
+  {
+    id: "growth: what others free hides what a sandbox's own folder has got",
+    file: "src/sandbox/growth/growth-watch.ts",
+    find: "needsWalk || (startsEmpty && ",
+    replace: "needsWalk || (!startsEmpty && ",
+    test: growth,
+    name: "while others freed as much on the same disk",
+  },
 ];
