@@ -12,6 +12,7 @@ import {
 } from "../helpers/wire-glovebox.ts";
 import { engines, useGlovebox } from "../helpers/open-glovebox.ts";
 import { PackageRegistry } from "../helpers/package-registry.ts";
+import { proxyPids } from "../helpers/proxy-subject.ts";
 import { testImages } from "../helpers/test-images.ts";
 import { until } from "../helpers/until.ts";
 
@@ -48,13 +49,6 @@ afterAll(() => registry[Symbol.dispose]());
 
 const folder = realpathSync(mkdtempSync(path.join(tmpdir(), "glovebox-packages-")));
 afterAll(() => execFileSync("sh", ["-c", 'chmod -R u+w "$1" && rm -r "$1"', "sh", folder]));
-
-/** The proxy processes that this test's process started. */
-function proxyProcesses(): readonly number[] {
-  const children = execFileSync("ps", ["-ww", "--ppid", String(process.pid), "-o", "pid=,args="], { encoding: "utf8" });
-  const lines = children.split("\n").filter((each) => each.includes("proxy-main"));
-  return lines.map((line) => Number(line.trim().split(/\s+/)[0]));
-}
 
 /** Waits until the installation downloads the package that never comes whole. @throws what it ends with before that */
 async function untilDownloads(installation: Promise<unknown>): Promise<void> {
@@ -249,7 +243,7 @@ fetch("http://registry.test/").then(() => console.log("REACHED"), () => console.
   it("fail clearly when the proxy dies, and only they", async () => {
     const failing = glovebox().execute({ language: "javascript", code: "1", packages: ["gb-slow"] });
     await untilDownloads(failing);
-    for (const each of proxyProcesses()) process.kill(each, "SIGKILL");
+    for (const each of proxyPids()) process.kill(each, "SIGKILL");
     await expect(failing).rejects.toMatchObject({
       errorType: "PACKAGE_INSTALL_FAILED",
       context: { packages: ["gb-slow"], reason: expect.stringContaining("proxy ended"), retryable: true },

@@ -2,7 +2,7 @@ import pino from "pino";
 import { expect } from "vitest";
 import { settlesWithin } from "../../src/base/abort.ts";
 import { mebibyte } from "../../src/base/bytes.ts";
-import { GrowthWatch } from "../../src/sandbox/growth/growth-watch.ts";
+import { rootWatch } from "../../src/workloads/run/disk/root-watch.ts";
 import { watchDisk, type DiskExcess } from "../../src/workloads/run/disk/watch-disk.ts";
 import type { Topic } from "./behaviour.ts";
 
@@ -93,7 +93,6 @@ export const writableRoot: Topic = (behaviour) => {
       });
       const { execPath: executable, platform } = process;
       const giveUp = new AbortController();
-      const limits = { bytes: Number.POSITIVE_INFINITY, files: 3_000 };
       const found = new Promise<DiskExcess>((resolve) => {
         void watchDisk({
           sandbox: {
@@ -103,12 +102,7 @@ export const writableRoot: Topic = (behaviour) => {
           },
           limitBytes: 1024 ** 3,
           growth: null,
-          watchRoot: (folder) =>
-            new GrowthWatch({
-              place: { stablePath: folder, realPath: folder },
-              startsEmpty: true,
-              ...{ limits, executable, platform, now: Date.now },
-            }),
+          watchRoot: rootWatch({ executable, platform, now: Date.now }, 3_000),
           isBusy: () => true,
           onExceeded: resolve,
           logger: pino({ level: "silent" }),

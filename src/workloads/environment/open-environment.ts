@@ -5,7 +5,7 @@ import type { Environment } from "./environment.ts";
 import { environmentPlan } from "./environment-plan.ts";
 import type { OpenEnvironment } from "./environment-request.ts";
 import { prepareEnvironment } from "./prepare/prepare-environment.ts";
-import { projectParts, rootWatch } from "./project/project-parts.ts";
+import { environmentRootWatch, projectParts } from "./project/project-parts.ts";
 
 /**
  * Creates an environment; whatever goes wrong, nothing is left behind and its id can be reused (SPEC EV1).
@@ -39,7 +39,7 @@ export function openEnvironment(open: OpenEnvironment, caller: Caller): Promise<
         project: spec.project,
         diskBytes: spec.limits.diskBytes,
         ...projectParts(open, spec),
-        watchRoot: rootWatch(open),
+        watchRoot: environmentRootWatch(open),
         toolingAlerts: open.toolingAlerts,
         setuidAlerts: open.setuidAlerts,
         variables,

@@ -4,11 +4,11 @@ import type { NetworkGrant } from "../../../egress/network-access.ts";
 import { Redaction } from "../../../policy/redaction/redaction.ts";
 import { temporaryFolder } from "../../../policy/scratch.ts";
 import { findInterpreter } from "../../../sandbox/find-interpreter.ts";
-import { GrowthWatch } from "../../../sandbox/growth/growth-watch.ts";
 import { openNetwork } from "../../../sandbox/network/open-network.ts";
 import type { Sandbox } from "../../../sandbox/sandbox.ts";
 import type { SandboxPlan } from "../../../sandbox/sandbox-plan.ts";
 import type { Caller } from "../../../sandbox/sandboxes.ts";
+import { rootWatch } from "../../run/disk/root-watch.ts";
 import { watchDisk, type DiskExcess } from "../../run/disk/watch-disk.ts";
 import { watchProcess } from "../../run/watch-process.ts";
 import type { ImageBuildRequest } from "./build-request.ts";
@@ -51,15 +51,11 @@ export class BuildSandbox implements AsyncDisposable {
     this.sandbox = sandbox;
     this.#request = request;
     const { limits, logger } = request;
-    const limitsOfRoot = { bytes: Number.POSITIVE_INFINITY, files: maxFiles };
     void watchDisk({
       sandbox,
       limitBytes: limits.diskBytes,
       growth: null,
-      watchRoot: (folder) => {
-        const place = { stablePath: folder, realPath: folder };
-        return new GrowthWatch({ ...request, place, limits: limitsOfRoot, startsEmpty: true });
-      },
+      watchRoot: rootWatch(request, maxFiles),
       isBusy: () => true,
       logger,
       signal: this.#over.signal,

@@ -8,7 +8,7 @@ import { setupPlan } from "../environment-plan.ts";
 import type { EnvironmentSpec } from "../environment-spec.ts";
 import type { OpenEnvironment } from "../environment-request.ts";
 import { prepareImage, type ImagePreparation, type PreparedImage } from "./prepare-image.ts";
-import { projectParts, rootWatch } from "../project/project-parts.ts";
+import { environmentRootWatch, projectParts } from "../project/project-parts.ts";
 import { ToolingTraces } from "../project/tooling-traces.ts";
 
 /** Maximum names of changed files in a warning. */
@@ -75,7 +75,7 @@ function preparationOf(
     ...open,
     ...phase,
     ...watched,
-    watchRoot: rootWatch(open),
+    watchRoot: environmentRootWatch(open),
     project: spec.project,
     diskBytes: spec.limits.diskBytes,
     environmentId: spec.id,

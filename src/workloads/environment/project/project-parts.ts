@@ -1,6 +1,7 @@
 import { GrowthWatch } from "../../../sandbox/growth/growth-watch.ts";
 import { lockTooling } from "../../../sandbox/tooling/lock-tooling.ts";
 import { lookAtTooling } from "../../../sandbox/tooling/look-at-tooling.ts";
+import { rootWatch } from "../../run/disk/root-watch.ts";
 import type { EnvironmentParts } from "../environment-parts.ts";
 import { projectFolder, type EnvironmentSpec } from "../environment-spec.ts";
 
@@ -14,13 +15,9 @@ export interface ProjectHost {
   readonly now: () => number;
 }
 
-/** Watches a folder of a container's own files, whose number is not known otherwise. */
-export function rootWatch({ host, now }: ProjectHost): (folder: string) => GrowthWatch {
-  return (folder) => {
-    const place = { stablePath: folder, realPath: folder };
-    const limits = { bytes: Number.POSITIVE_INFINITY, files: maxFiles };
-    return new GrowthWatch({ ...host, place, limits, startsEmpty: true, now });
-  };
+/** Watches the files of an environment's own root. */
+export function environmentRootWatch({ host, now }: ProjectHost): (folder: string) => GrowthWatch {
+  return rootWatch({ ...host, now }, maxFiles);
 }
 
 /** The watchers and guards of a project that commands may write to; a read-only one needs none. */
