@@ -9,6 +9,7 @@ import {
   type BenchLanguage,
 } from "../parts/baselines.ts";
 import { doors, openDoor, type Door, type RunProgram } from "../parts/doors.ts";
+import { startEmptyServer } from "../parts/empty-server.ts";
 import { timeInTurn, type Subject, type Times } from "../parts/in-turn.ts";
 import type { BenchPlan, Measure, Row } from "../parts/report.ts";
 import { median, quantile, ratio, rounded } from "../parts/statistics.ts";
@@ -26,6 +27,7 @@ export const executeMeasure: Measure = {
     "A program that prints one number, from the request to the whole answer; one run at a time, with all subjects in turn.",
     "Cold: its sandbox is made on request. Warm: it was made in advance, and is used once.",
     "`docker run --rm` and `docker exec` are the commands of those names with the same image; the bare interpreter has no sandbox at all.",
+    "The server that does nothing shows what an HTTP request by Node's `fetch` takes here by itself.",
   ].join(" "),
   columns: [
     { key: "medianMs", title: "median ms", digits: 1 },
@@ -45,7 +47,9 @@ export const executeMeasure: Measure = {
         plan.say(`${language}, ${warmth}`);
         const baselines = warmth === warmths[0] ? await baselinesOf(language, plan, stack) : [];
         const subjects = subjectsOf(language, warmth, runs, plan);
-        times.push(await timeInTurn([...baselines, ...subjects], plan.isQuick ? 3 : 15));
+        // With the warm rows, since it pauses between two requests as they do.
+        const ofHttp = language === "python" && warmth === "warm" ? [await emptyServer(opened)] : [];
+        times.push(await timeInTurn([...baselines, ...ofHttp, ...subjects], plan.isQuick ? 3 : 15));
       }
     }
     const timesMs = new Map(times.flatMap((each) => [...each.timesMs]));
@@ -72,6 +76,12 @@ async function baselinesOf(
     },
     { name: rowNames.dockerExec(language), run: () => runFile("docker", ["exec", name, ...inside]) },
   ];
+}
+
+async function emptyServer(stack: AsyncDisposableStack): Promise<Subject> {
+  const server = stack.use(await startEmptyServer());
+  const request = { language: "python", code: codeOf.python, packages: [] };
+  return { name: rowNames.emptyServer, run: () => server.ask(request), settleMs: settleMs.warm };
 }
 
 function subjectsOf(

@@ -7,6 +7,8 @@ export const rowNames = {
   bare: (language: BenchLanguage) => `${language}, bare interpreter`,
   dockerRun: (language: BenchLanguage) => `${language}, docker run --rm`,
   dockerExec: (language: BenchLanguage) => `${language}, docker exec`,
+  /** No run at all: what is left of a row over HTTP without Glovebox. */
+  emptyServer: "python, an HTTP request to a server that does nothing",
   glovebox: (language: BenchLanguage, engine: string, door: Door, warmth: Warmth) =>
     `${language}, ${engine}, ${door}, ${warmth}`,
 } as const;
