@@ -21,11 +21,26 @@ export function askEngine(socketPath: string, method: string, path: string): Pro
 interface ListedContainer {
   readonly Id: string;
   readonly Names: readonly string[];
+  readonly State: string;
 }
 
 /** Containers of an engine that the soak started, by id; `all`: also those that are not running. */
 export async function containersOn(socketPath: string, all: boolean): Promise<readonly ListedContainer[]> {
-  return (await askEngine(socketPath, "GET", `/containers/json?all=${all}`)) as readonly ListedContainer[];
+  const listed = (await askEngine(socketPath, "GET", `/containers/json?all=${all}`)) as readonly ListedContainer[];
+  const isThere = await Promise.all(listed.map((container) => isOnEngine(socketPath, container)));
+  return listed.filter((_, index) => isThere[index]);
+}
+
+/** Docker, killed while containers end, can go on listing without a name what it has removed. */
+async function isOnEngine(socketPath: string, { Id: id, Names: names }: ListedContainer): Promise<boolean> {
+  if (names.length > 0) return true;
+  const shown = await askEngine(socketPath, "GET", `/containers/${id}/json`).catch((error: unknown) => error);
+  return !(shown instanceof Error && shown.message.includes(": 404 "));
+}
+
+/** What a report calls a container. */
+export function describeContainer({ Id: id, Names: [name], State: state }: ListedContainer): string {
+  return `container ${name ?? id} (${state})`;
 }
 
 /** Names of everything on it except images and its own networks. */
@@ -35,7 +50,7 @@ export async function leftOn(socketPath: string): Promise<readonly string[]> {
     readonly Volumes: readonly { readonly Name: string }[] | null;
   };
   return [
-    ...containers.map(({ Id: id, Names: names }) => `container ${names[0] ?? id}`),
+    ...containers.map((container) => describeContainer(container)),
     ...(volumes ?? []).map(({ Name: name }) => `volume ${name}`),
   ];
 }

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { processesWith } from "../../test/helpers/processes.ts";
 import { firstLine } from "../parts/in-turn.ts";
 import type { BenchPlan } from "../parts/report.ts";
-import { containersOn, leftOn } from "./engine-api.ts";
+import { containersOn, describeContainer, leftOn } from "./engine-api.ts";
 import { faultsOf } from "./faults.ts";
 import { Ledger } from "./ledger.ts";
 import { hasEnded, openScene, resourcesOf, type Scene, type SoakServer } from "./scene.ts";
@@ -108,7 +108,7 @@ async function stoppedAfterSweep({ ownEngines }: Scene): Promise<readonly string
         const running = new Set((await containersOn(socketPath, false)).map(({ Id: id }) => id));
         const all = await containersOn(socketPath, true);
         const ended = all.filter(({ Id: id }) => !running.has(id));
-        return ended.map(({ Names: [name] }) => `Ended and not removed on ${kind}: ${name}.`);
+        return ended.map((container) => `Ended and not removed on ${kind}: ${describeContainer(container)}.`);
       }),
     );
     return lists.flat();

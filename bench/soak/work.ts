@@ -166,7 +166,9 @@ const tests: Work = async (client, engine, { project }) => {
   const { GLOVEBOX_TEST_IMAGE_PYTHON: image = "python:3.12-slim" } = process.env;
   const request = { project_path: project, test_command: "python3 -m unittest", engine };
   const answer = await client.ask("POST", "/api/sandbox/test", engine === "local" ? request : { ...request, image });
-  if (answer?.how === "completed") client.expect(answer.body["verdict"] === "passed", "a project's tests did not pass");
+  if (answer?.how !== "completed") return;
+  const { verdict, reason, exit_code: exitCode, output, error } = answer.body;
+  client.expect(verdict === "passed", `a project's tests: ${JSON.stringify({ verdict, reason, exitCode, output, error })}`);
 };
 
 const preview: Work = async (client, engine, { project }) => {

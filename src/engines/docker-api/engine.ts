@@ -12,7 +12,7 @@ import type {
 } from "../engine.ts";
 import { Api } from "./http/api.ts";
 import { DockerApiContainer } from "./container/container.ts";
-import { parseContainerList } from "./container/container-list.ts";
+import { listContainers } from "./container/container-list.ts";
 import type { Describe, Dialect, Machine, MachineAnswer } from "./dialect.ts";
 import type { Endpoint } from "./http/endpoint.ts";
 import { engineCapabilities, runtimeKindOf } from "./engine-capabilities.ts";
@@ -45,8 +45,6 @@ export interface SeccompProfiles {
   readonly installers: object;
 }
 
-/** How often a list is requested again when something disturbed it. */
-const listRetries = 10;
 
 /** An engine that speaks Docker's API. */
 export class DockerApiEngine implements Engine {
@@ -140,15 +138,8 @@ export class DockerApiEngine implements Engine {
     labels: Readonly<Record<string, string>>,
     { signal }: CallOptions = {},
   ): Promise<readonly ContainerSummary[]> {
-    const label = Object.entries(labels).map(([name, value]) => `${name}=${value}`);
-    const query = { all: "1", filters: JSON.stringify({ label }) };
-    const request = { method: "GET", path: "/containers/json", query, signal } as const;
-    let answer = await this.#api.call("list containers", request, [404]);
-    // Podman fails when a container disappears while it makes the list.
-    for (let again = 0; answer.status === 404; again += 1) {
-      answer = await this.#api.call("list containers", request, again < listRetries ? [404] : []);
-    }
-    return parseContainerList(answer.body).map((facts) => ({
+    const found = await listContainers(this.#api, labels, { signal });
+    return found.map((facts) => ({
       ...facts,
       remove: (options) => removeContainer(this.#api, facts.id, options),
     }));

@@ -1,5 +1,4 @@
 import { describe, expect, it } from "vitest";
-import { parseContainerList } from "./container-list.ts";
 import { parseEvents, stateFromEvents } from "./read-last-state.ts";
 import { containerState } from "./container-state.ts";
 
@@ -37,21 +36,5 @@ describe("stateFromEvents", () => {
 
   it("knows nothing of what the engine has forgotten", () => {
     expect(stateFromEvents(parseEvents(null))).toEqual({ running: false, exitCode: null, oomKilled: null });
-  });
-});
-
-describe("parseContainerList", () => {
-  it("reads name, state, labels and time", () => {
-    const list = [
-      { Id: "a", Names: ["/one"], Labels: { x: "y" }, State: "running", Created: 1_700_000_000 },
-      { Id: "b", Labels: null, State: "exited", Created: 1 },
-      { Id: "c", State: "created" },
-    ];
-    expect(parseContainerList(list)).toEqual([
-      { id: "a", name: "one", labels: { x: "y" }, running: true, createdAtMs: 1_700_000_000_000 },
-      { id: "b", name: "", labels: {}, running: false, createdAtMs: 1000 },
-      { id: "c", name: "", labels: {}, running: false, createdAtMs: 0 },
-    ]);
-    expect(parseContainerList(null)).toEqual([]);
   });
 });
