@@ -168,7 +168,10 @@ const tests: Work = async (client, engine, { project }) => {
   const answer = await client.ask("POST", "/api/sandbox/test", engine === "local" ? request : { ...request, image });
   if (answer?.how !== "completed") return;
   const { verdict, reason, exit_code: exitCode, output, error } = answer.body;
-  client.expect(verdict === "passed", `a project's tests: ${JSON.stringify({ verdict, reason, exitCode, output, error })}`);
+  client.expect(
+    verdict === "passed",
+    `a project's tests: ${JSON.stringify({ verdict, reason, exitCode, output, error })}`,
+  );
 };
 
 const preview: Work = async (client, engine, { project }) => {

@@ -45,7 +45,6 @@ export interface SeccompProfiles {
   readonly installers: object;
 }
 
-
 /** An engine that speaks Docker's API. */
 export class DockerApiEngine implements Engine {
   readonly name: EngineName;

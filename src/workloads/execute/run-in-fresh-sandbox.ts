@@ -4,7 +4,6 @@ import type { ProvidedPackages } from "../../packages/provided-packages.ts";
 import { executeProfile, type Profile } from "../../policy/profile.ts";
 import { watchedScratch } from "../../policy/scratch.ts";
 import { Redaction } from "../../policy/redaction/redaction.ts";
-import type { Interruption } from "../../sandbox/outcome.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
 import type { Caller } from "../../sandbox/sandboxes.ts";
 import { toolchains, type Toolchain } from "../program/languages.ts";
@@ -14,6 +13,7 @@ import { concludeRun } from "../run/conclude-run.ts";
 import type { WatchedScratch } from "../run/disk/watched-scratch.ts";
 import { explainProgram } from "../run/explain-program.ts";
 import type { RunIds } from "../run/log-ending.ts";
+import { unlessLost } from "../run/unless-lost.ts";
 import { runResult, type RunResult } from "../run/program-result.ts";
 import { runProgram } from "../run/run-program.ts";
 import { startProgram } from "../run/start-program.ts";
@@ -95,6 +95,7 @@ async function runWithScratch(
   listener.onSandbox(sandbox.id);
   await folders?.guard.begin(sandbox, { engine, sandboxes });
   const folder = sandbox.folderOf(profile.workingDirectory);
+  let written: readonly Artifact[] | null = [];
   const run = await runProgram({
     ...listener,
     ...dependencies,
@@ -116,11 +117,15 @@ async function runWithScratch(
     timeoutMs,
     signal,
     end: (process) => sandbox.endProcess(process),
-    // By another command of this user.
-    isLost: () => sandbox.state !== "running",
+    isLost: async () => {
+      // By another command of this user.
+      if (sandbox.state !== "running") return true;
+      if (spec.artifacts.length > 0)
+        written = await unlessLost(sandbox, artifactsOf(spec, sandbox, caller), { signal });
+      return written === null;
+    },
   });
-  const written = await artifactsOf(spec, sandbox, run.end.interruption, caller);
-  const artifacts = written.map((artifact) => redactArtifact(artifact, redaction));
+  const artifacts = (written ?? []).map((artifact) => redactArtifact(artifact, redaction));
   // The code that killed it must know that nothing of it is running any more, and so must its mounts and its network.
   if (mounts.length > 0 || grant !== null || run.end.interruption !== null) await sandbox.remove();
   else sandbox.leave();
@@ -170,14 +175,7 @@ function jobOf(spec: ExecuteSpec, files: readonly RunnerFile[], folder: string):
   return { main: spec.mainFile, arguments: spec.arguments, environment, files, data: spec.dataFiles, folder };
 }
 
-/** Artifacts of a program that ended by itself; a killed sandbox has none to collect. */
-async function artifactsOf(
-  spec: ExecuteSpec,
-  sandbox: Sandbox,
-  interruption: Interruption,
-  { signal }: Caller,
-): Promise<readonly Artifact[]> {
-  if (spec.artifacts.length === 0 || interruption !== null) return [];
+function artifactsOf(spec: ExecuteSpec, sandbox: Sandbox, { signal }: Caller): Promise<readonly Artifact[]> {
   const ownPaths = [spec.mainFile, ...[...spec.contextFiles, ...spec.dataFiles].map((file) => file.path)];
   return collectArtifacts({ files: sandbox.files, globs: spec.artifacts, ownPaths, signal });
 }

@@ -14,7 +14,10 @@ export interface EndedRun<Kept extends KeptOutput> {
   /** Told of its verdict. */
   readonly record: OpenRun;
   readonly end: ProcessEnd<Kept>;
-  /** Whether its sandbox has disappeared meanwhile: then the exit code is not the program's own, whatever it says. */
+  /**
+   * Asked unless we ended the process: whether its sandbox has disappeared meanwhile, so that the exit code is not the
+   * program's own whatever it says, or what the run left cannot be read.
+   */
   readonly isLost: () => boolean | Promise<boolean>;
   /** Processes of the sandbox that had been killed for want of memory before; default 0, null: unknown. */
   readonly oomKillsBefore?: number | null | undefined;
@@ -51,7 +54,7 @@ export async function judgeRun<Kept extends KeptOutput>(run: EndedRun<Kept>): Pr
   const { sandbox, record, oomKillsBefore = 0 } = run;
   const after = await sandbox.stats();
   const memoryPeakBytes = run.memoryPeakBytes === undefined ? after.memoryPeakBytes : run.memoryPeakBytes(after);
-  const end = (await run.isLost()) && run.end.interruption === null ? lost(run.end) : run.end;
+  const end = run.end.interruption === null && (await run.isLost()) ? lost(run.end) : run.end;
   const networkReport = await run.networkReport();
   const oomKills = oomKillsBetween(oomKillsBefore, after.oomKills);
   const outcome = decideOutcome({ ...end, oomKills, refusals: networkReport.denialCount });

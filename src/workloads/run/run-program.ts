@@ -32,7 +32,7 @@ export interface ProgramRun {
   readonly end: (process: Process) => Promise<void>;
   /** Ends what it left running, where anything runs after it. */
   readonly cleanUp?: ((process: Process) => Promise<void>) | undefined;
-  /** Asked after that: whether its sandbox has disappeared meanwhile. */
+  /** As `EndedRun`; asked after that. */
   readonly isLost: () => boolean | Promise<boolean>;
   /** Numbers of its sandbox from before, if that already had programs. */
   readonly before?: ContainerStats | undefined;

@@ -2,8 +2,9 @@ import { runLine } from "../dependencies/run-line.ts";
 import { concludeRun, judgeRun } from "../run/conclude-run.ts";
 import { explainEnding, type RunWords } from "../run/explain-ending.ts";
 import { networkWarnings } from "../run/explain-network.ts";
+import { unlessLost } from "../run/unless-lost.ts";
 import { countReports } from "./count-reports.ts";
-import { collectReports } from "./inside/collect-reports.ts";
+import { collectReports, type CollectedReports } from "./inside/collect-reports.ts";
 import { beginReporting, reporterVariables } from "./inside/command-variables.ts";
 import { layTrustedFiles } from "./inside/lay-trusted-files.ts";
 import { removeReportFile } from "./inside/report-file.ts";
@@ -41,17 +42,22 @@ export async function runTestPhase(run: TestRun, ready: ReadyTests, at: TestsPla
     onOutput: ({ stream, bytes }) => listener.onOutput(stream, bytes),
     onDenied: listener.onDenied,
   });
+  const isReadable = ended.isGone && ended.end.exitCode !== null;
+  const collect = { seeds, expectsBun: reporters.bun, reportFile: spec.reportFile, signal };
+  let collected: CollectedReports | null = null;
   const judged = await judgeRun({
     sandbox,
     record,
     end: ended.end,
-    isLost: () => sandbox.state !== "running",
+    isLost: async () => {
+      if (sandbox.state !== "running") return true;
+      if (!isReadable) return false;
+      collected = await unlessLost(sandbox, collectReports(sandbox.files, collect), { signal });
+      return collected === null;
+    },
     oomKillsBefore,
     networkReport: () => Promise.resolve(ended.networkReport),
   });
-  const isReadable = ended.isGone && ended.end.interruption === null && judged.end.exitCode !== null;
-  const collect = { seeds, expectsBun: reporters.bun, reportFile: spec.reportFile, signal };
-  const collected = isReadable ? await collectReports(sandbox.files, collect) : null;
   const output = ended.output.text();
   const counting = { ...dependencies, output, startMs, signal };
   // Its bytes are here: reading them does not need the sandbox any more.

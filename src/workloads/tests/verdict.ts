@@ -30,7 +30,8 @@ export function judgeTests(tests: EndedTests): Judgement {
   if (outcome === "timed_out") return { verdict: "timed_out", reason: "The time ran out before the tests had ended." };
   if (outcome === "oom_killed") return { verdict: "oom_killed", reason: "The tests ran out of memory." };
   if (outcome === "cancelled") return couldNotRun("The run was cancelled.");
-  if (outcome === "sandbox_lost" || exitCode === null) return couldNotRun("The sandbox went away while the tests ran.");
+  if (outcome === "sandbox_lost" || exitCode === null)
+    return couldNotRun("The sandbox went away while the tests ran, or before their report was read.");
   if (!isGone)
     return couldNotRun("Something that the tests started may be alive still, so their report does not count.");
   if (state === "unreadable") return couldNotRun("The report is not what its runner wrote, or too large.");
