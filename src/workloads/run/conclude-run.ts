@@ -54,8 +54,8 @@ export async function judgeRun<Kept extends KeptOutput>(run: EndedRun<Kept>): Pr
   const { sandbox, record, oomKillsBefore = 0 } = run;
   const after = await sandbox.stats();
   const memoryPeakBytes = run.memoryPeakBytes === undefined ? after.memoryPeakBytes : run.memoryPeakBytes(after);
-  const end = run.end.interruption === null && (await run.isLost()) ? lost(run.end) : run.end;
   const networkReport = await run.networkReport();
+  const end = run.end.interruption === null && (await run.isLost()) ? lost(run.end) : run.end;
   const oomKills = oomKillsBetween(oomKillsBefore, after.oomKills);
   const outcome = decideOutcome({ ...end, oomKills, refusals: networkReport.denialCount });
   record.end({ outcome, exitCode: end.exitCode, durationMs: end.durationMs, errorType: null });

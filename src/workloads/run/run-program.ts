@@ -66,6 +66,11 @@ export async function runProgram(run: ProgramRun): Promise<JudgedRun<BoundedOutp
     isLost,
     oomKillsBefore: before?.oomKills,
     memoryPeakBytes: memory && ((after) => memory.peakBytes(after)),
-    networkReport: () => program.networkReport(),
+    networkReport: async () => {
+      const report = await program.networkReport();
+      // What it left running has no network while its results are read.
+      program[Symbol.dispose]();
+      return report;
+    },
   });
 }
