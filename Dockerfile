@@ -8,12 +8,11 @@ WORKDIR /build
 COPY deploy/ca/ /ca/
 RUN cat /dev/null $(find /ca -name '*.crt') > /ca.pem
 ENV NODE_EXTRA_CA_CERTS=/ca.pem
-COPY package.json package-lock.json ./
-RUN npm ci --ignore-scripts
-COPY tsconfig.json tsconfig.build.json ./
-COPY scripts/ scripts/
-COPY src/ src/
-RUN npm run build && npm prune --omit=dev --ignore-scripts
+# A checkout has sources and a lockfile; the published package has what was built from them instead.
+COPY package.json package-lock.jso[n] ./
+RUN if [ -f package-lock.json ]; then npm ci --ignore-scripts; else npm install --omit=dev --ignore-scripts; fi
+COPY . ./
+RUN if [ -d src ]; then npm run build && npm prune --omit=dev --ignore-scripts; fi
 # Loaded only where the configuration names a store, a Redis or a collector; in the versions that are tested.
 RUN npm install --no-save --ignore-scripts \
   $(node -p "const { devDependencies: tested } = require('./package.json'); ['pg', 'redis', '@opentelemetry/sdk-node'].map((name) => name + '@' + tested[name]).join(' ')")
@@ -24,6 +23,7 @@ COPY --from=build /build/package.json /opt/glovebox/
 COPY --from=build /build/node_modules/ /opt/glovebox/node_modules/
 COPY --from=build /build/dist/ /opt/glovebox/dist/
 COPY images/ /opt/glovebox/images/
+COPY supervisor/bin/ /opt/glovebox/supervisor/bin/
 RUN mkdir -m 700 /var/lib/glovebox && chown 10001:10001 /var/lib/glovebox
 ENV HOME=/var/lib/glovebox NODE_ENV=production NODE_EXTRA_CA_CERTS=/etc/glovebox/ca.pem
 USER 10001:10001

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { defineConfig, type ViteUserConfig } from "vitest/config";
 import { absentLaneFile, readAbsentLanes, type AbsentLane } from "./test/lanes/absent-lanes.ts";
 import { engineProjects, lanes, projectsOf, rareTag, type EngineProject } from "./test/lanes/lanes.ts";
+import { isRequired } from "./test/helpers/require.ts";
 import { rareRepositoryFiles } from "./test/lanes/files.ts";
 import LongestFirst from "./test/lanes/longest-first.ts";
 
@@ -74,6 +75,17 @@ const engineProject = (name: EngineProject): object => {
   };
 };
 
+const clusterProject: object = {
+  name: "kubernetes",
+  include: ["test/kubernetes/**/*.test.ts"],
+  tags,
+  sequence: { groupOrder: groups.lanes },
+  maxWorkers: workers.lanes,
+  testTimeout: 120_000,
+  hookTimeout: 120_000,
+  expect: { poll: { timeout: 20_000 } },
+};
+
 const config: ViteUserConfig = defineConfig({
   test: {
     reporters: ["default", "./scripts/skip-reporter.ts"],
@@ -82,7 +94,7 @@ const config: ViteUserConfig = defineConfig({
       {
         test: {
           name: "unit",
-          include: ["src/**/*.test.ts"],
+          include: ["src/**/*.test.ts", "test/supervisor/**/*.test.ts"],
           testTimeout: 30_000,
           isolate: !sharesProcess("unit"),
           sequence: { groupOrder: groups.unit },
@@ -91,6 +103,8 @@ const config: ViteUserConfig = defineConfig({
       },
       { test: { ...repositoryProject("repository"), include: ["test/*.test.ts"], exclude: [...rareRepositoryFiles] } },
       { test: { ...repositoryProject("repository-rare"), include: [...rareRepositoryFiles] } },
+      // A cluster is far more than a test run needs: only where it is asked for (npm run test:kubernetes).
+      ...(isRequired("kubernetes") ? [{ test: clusterProject }] : []),
       ...engineProjects.map((name) => ({ test: engineProject(name) })),
     ],
   },

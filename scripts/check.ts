@@ -1,3 +1,3 @@
-import { runChecks } from "./run-checks.ts";
+import { checkNames, runChecks } from "./run-checks.ts";
 
-process.exitCode = (await runChecks()).length > 0 ? 1 : 0;
+process.exitCode = (await runChecks(checkNames)).length > 0 ? 1 : 0;

@@ -1,5 +1,5 @@
 #!/bin/sh
-# What `npm run demo` runs: installs what is missing, then runs two programs in the embedded sandbox.
+# What `npm run demo` runs: installs what is missing, then shows programs in the embedded sandbox.
 set -eu
 cd -- "$(dirname -- "$0")/.."
 sh scripts/ensure-dependencies.sh

@@ -8,9 +8,10 @@ import { mergeAgain, testsAgain } from "./failed-again.ts";
 import { failureReport } from "./failure-report.ts";
 import { retryReport } from "./retry-report.ts";
 import { startTool } from "./run-tool.ts";
-import { runChecks } from "./run-checks.ts";
+import { checkNames, runChecks } from "./run-checks.ts";
+import { readUnhandled, unhandledVariable } from "./unhandled-reporter.ts";
 import { slowFiles } from "./slow-files.ts";
-import { absentLanesEnvironment, findAbsentLanes } from "../test/lanes/absent-engines.ts";
+import { absentLanesEnvironment, findEngines } from "../test/lanes/absent-engines.ts";
 import { rareUntilVariable } from "../test/lanes/time-left.ts";
 import { keepSummary, summaryLines, type RunSummary } from "./run-summary.ts";
 
@@ -19,27 +20,37 @@ const boundMs = 80 * 60_000;
 
 const full = process.argv.includes("--full");
 const given = process.argv.slice(2).filter((argument) => argument !== "--full");
+const engines = await findEngines();
+for (const [index, line] of engines.lines.entries()) console.log(`${index === 0 ? "Engines: " : "         "}${line}`);
+if (Object.keys(engines.absent).length > 0)
+  console.log("Tests of engines that are not here are left out, by name. docs/developing.md says how to get them.");
+if (!full) console.log("The static checks run beside the tests.");
 // The tests do not need the results of the checks, and their engines leave processor time to spare.
-const checking = full ? Promise.resolve([]) : runChecks();
+const checking = full ? Promise.resolve([]) : runChecks(checkNames);
 const folder = mkdtempSync(join(tmpdir(), "glovebox-test-"));
 try {
   const file = join(folder, "report.json");
   const reporters = [
     "--reporter=default",
     "--reporter=./scripts/skip-reporter.ts",
+    "--reporter=./scripts/progress-reporter.ts",
+    "--reporter=./scripts/unhandled-reporter.ts",
     "--reporter=json",
     `--outputFile.json=${file}`,
   ];
   const projects = full ? "--project=*-rare" : "--project=!*-rare";
   // When files are named, each of their tests is reported.
-  const variables = given.length > 0 ? {} : absentLanesEnvironment(await findAbsentLanes());
+  const unhandledFile = join(folder, "unhandled.json");
+  const absent = given.length > 0 ? {} : absentLanesEnvironment(engines.absent);
+  const variables = { ...absent, [unhandledVariable]: unhandledFile };
   const exitCode = await startTool("vitest", ["run", projects, ...reporters, ...given], { boundMs, variables });
-  const failedChecks = await checking;
+  // What read a file of the tree that a test was just writing, or ran out of memory beside them, has its second try too.
+  const failedChecks = await runChecks(await checking);
   const first = existsSync(file) ? readFileSync(file, "utf8") : null;
   const report = first !== null && process.env["CI"] === "true" ? await tryAgain(first, projects) : first;
-  const summary = summarize(report, report === first ? exitCode : 0, failedChecks);
+  const unhandled = readUnhandled(unhandledFile);
+  const summary = summarize(report, report === first || unhandled.length > 0 ? exitCode : 0, failedChecks, unhandled);
   if (report !== null) for (const line of slowFiles(report, process.cwd())) console.log(line);
-  if (failedChecks.length > 0) console.log(`Static checks that failed, each counted below: ${failedChecks.join(", ")}`);
   for (const line of summaryLines(summary)) console.log(line);
   const kept = process.env["GLOVEBOX_TEST_SUMMARY"];
   if (kept !== undefined) keepSummary(kept, summary);
@@ -62,13 +73,25 @@ async function tryAgain(first: string, projects: string): Promise<string> {
   return exitCode === 0 ? mergeAgain(first, readFileSync(file, "utf8")) : first;
 }
 
-function summarize(report: string | null, exitCode: number, failedChecks: readonly string[]): RunSummary {
+function summarize(
+  report: string | null,
+  exitCode: number,
+  failedChecks: readonly string[],
+  unhandled: readonly string[],
+): RunSummary {
   const { passed, failed, skipped } = countReport(report, exitCode);
+  const ofTests = report === null ? [] : failureReport(report, process.cwd());
+  const isUnnamed = failed > 0 && ofTests.length === 0;
+  const unnamed = [`failed: vitest ended with ${exitCode} and named no test`, ...unhandled].join("\n");
   return {
     passed,
     failed: failed + failedChecks.length,
     skipped,
-    failures: report === null ? [] : failureReport(report, process.cwd()),
+    failures: [
+      ...ofTests,
+      ...(isUnnamed ? [unnamed] : []),
+      ...failedChecks.map((name) => `failed: the static check of ${name}`),
+    ],
     retries: report === null ? [] : retryReport(report, process.cwd()),
   };
 }

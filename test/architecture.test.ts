@@ -83,7 +83,12 @@ describe("what the import table refuses", () => {
     ["a scoped package", "src/sandbox/x.ts", `import { a } from "@scope/name/sub";`, /package @scope\/name$/],
     ["a resolved package", "src/policy/x.ts", `export const p = import.meta.resolve("bun/bin");`, /package bun/],
     ["an effectful module in a pure layer", "src/policy/x.ts", `import { readFileSync } from "node:fs";`, /node:fs/],
-    ["HTTP in what runs inside a container", "src/engines/inside/x.ts", `import http from "node:http";`, /no business/],
+    [
+      "HTTP in what runs inside a container",
+      "src/engines/supervised/x.ts",
+      `import http from "node:http";`,
+      /no business/,
+    ],
     ["a module without its prefix", "src/engines/x.ts", `import { readFileSync } from "fs";`, /without node:/],
     ["a file outside src", "src/cli/x.ts", `import manifest from "../../package.json";`, /leaves src/],
     ["the library's own entry", "src/cli/x.ts", `import { a } from "../index.ts";`, /nothing below/],
@@ -95,9 +100,9 @@ describe("what the import table refuses", () => {
     ],
     [
       "Docker's API in what runs inside a container",
-      "src/engines/inside/x.ts",
+      "src/engines/supervised/x.ts",
       `import { a } from "../docker-api/http/api.ts";`,
-      /inside may not import its sibling engines\/docker-api/,
+      /supervised may not import its sibling engines\/docker-api/,
     ],
     [
       "an engine outside the engine table",

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { seccompProfileText } from "../scripts/seccomp-profile.ts";
@@ -13,12 +13,28 @@ describe("the deployment", () => {
     expect(profile, "stale: run node scripts/write-seccomp-profile.ts").toBe(seccompProfileText());
   });
 
-  it("builds from what the Dockerfile copies and .dockerignore lets through", () => {
-    const copied = [...read("Dockerfile").matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, names = ""]) =>
-      names.split(" "),
-    );
-    expect(copied).toContain("src/");
+  it("builds from what the Dockerfile copies and .dockerignore lets through, of a checkout or of the package", () => {
+    const copied = [...read("Dockerfile").matchAll(/^COPY (?!--from)(.+) \S+$/gm)]
+      .flatMap(([, names = ""]) => names.split(" "))
+      .filter((name) => name !== ".")
+      // A pattern, because the package has none.
+      .map((name) => name.replace("package-lock.jso[n]", "package-lock.json"));
+    expect(copied).toEqual(expect.arrayContaining(["package.json", "images/", "supervisor/bin/", "deploy/ca/"]));
     const passed = read(".dockerignore").split("\n");
-    for (const name of copied) expect(passed).toContain(`!${name}`);
+    for (const name of [...copied, "src/", "scripts/", "tsconfig.json", "tsconfig.build.json", "dist/"])
+      expect(passed).toContain(`!${name}`);
+    const { files } = JSON.parse(read("package.json")) as { readonly files: readonly string[] };
+    const published = ["package.json", ...files];
+    for (const name of copied.filter((each) => each !== "package-lock.json"))
+      expect(published.filter((each) => `${name}/`.startsWith(`${each}/`))).not.toEqual([]);
+  });
+
+  it("names no package of a registry that has none", () => {
+    const pages = ["README.md", "deploy/glovebox.service", ...globSync("docs/*.md", { cwd: projectFolder })];
+    const installs = pages.flatMap((page) =>
+      [...read(page).matchAll(/\bnpm (?:i|install)\b[^\n`]*/g)].map(([line]) => line),
+    );
+    expect(installs.length).toBeGreaterThan(3);
+    expect(installs.filter((line) => /\sglovebox(?:\s|@|$)/.test(line))).toEqual([]);
   });
 });

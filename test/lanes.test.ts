@@ -2,7 +2,7 @@ import { globSync } from "node:fs";
 import { describe, expect, it, vi } from "vitest";
 import { runtimeIndependent } from "./engine-contract/runtime-independent.ts";
 import { topics } from "./engine-contract/topics.ts";
-import { findAbsentLanes } from "./lanes/absent-engines.ts";
+import { findEngines } from "./lanes/absent-engines.ts";
 import { absentLaneFile, absentLanesVariable, readAbsentLanes } from "./lanes/absent-lanes.ts";
 import { aloneFiles, longFiles, rareFiles } from "./lanes/files.ts";
 import { engineProjects, projectOf, projectsOf, rareTag, rareTagOnPodman, type EngineProject } from "./lanes/lanes.ts";
@@ -16,7 +16,7 @@ describe("lanes of tests", () => {
     expect(files.filter((file) => projectsOf(file).length === 0)).toEqual([]);
     expect(
       globSync("test/**/*.test.ts")
-        .filter((file) => !/^test\/[^/]+$/.test(file))
+        .filter((file) => !/^test\/(?:[^/]+|(?:supervisor|kubernetes)\/.*)$/.test(file))
         .toSorted(),
     ).toEqual(files.toSorted());
   });
@@ -85,11 +85,13 @@ describe("lanes of tests", () => {
     vi.stubEnv("GLOVEBOX_TEST_REQUIRE", "podman");
     vi.stubEnv("DOCKER_HOST", "unix:///nonexistent/docker.sock");
     vi.stubEnv("CONTAINER_HOST", "unix:///nonexistent/podman.sock");
-    const absent = await findAbsentLanes();
+    const { absent, lines } = await findEngines();
     vi.unstubAllEnvs();
     // If an engine is required, its tests must fail.
     expect(Object.keys(absent).toSorted()).toEqual(["docker", "runsc"]);
     expect(absent.docker).toContain("DOCKER_HOST");
+    expect(lines).toContainEqual(expect.stringMatching(/^no docker: .*DOCKER_HOST/));
+    expect(lines).toContainEqual(expect.stringMatching(/^(?:no )?local/));
     expect(readAbsentLanes({ [absentLanesVariable]: JSON.stringify(absent) })).toEqual(absent);
     expect(readAbsentLanes({})).toEqual({});
     const projects = projectsOf(absentLaneFile);

@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { publint } from "publint";
@@ -31,9 +31,9 @@ beforeAll(() => {
 });
 
 describe("the published files", () => {
-  it("are the compiled code, the runners, the documents, and nothing else", () => {
+  it("are the compiled code, the runners, the deployment, the documents, and nothing else", () => {
     const allowed =
-      /^(dist\/.+\.(js|d\.ts)|dist\/LICENCES\.txt|dist\/console\/console\.css|images\/.+|docs\/.+\.md|docs\/(?:first-run|performance\/[a-z-]+)\.svg|README\.md|LICENSE|CHANGELOG\.md|package\.json)$/;
+      /^(dist\/.+\.(js|d\.ts)|dist\/LICENCES\.txt|dist\/console\/console\.css|images\/.+|supervisor\/bin\/(?:supervisor-(?:x64|arm64)|LICENCES\.txt)|deploy\/.+|compose\.yaml|Dockerfile|\.dockerignore|docs\/.+\.md|docs\/(?:first-run|performance\/[a-z-]+)\.svg|README\.md|LICENSE|CHANGELOG\.md|package\.json)$/;
     expect(packed.files.filter((path) => !allowed.test(path))).toEqual([]);
     expect(packed.files).toEqual(
       expect.arrayContaining([
@@ -44,6 +44,9 @@ describe("the published files", () => {
         "dist/console/console.js",
         "docs/architecture.md",
         "docs/engines.md",
+        ...["Dockerfile", ".dockerignore", "compose.yaml", "deploy/glovebox.service", "deploy/seccomp-profile.json"],
+        "deploy/ca/README.md",
+        ...["supervisor/bin/supervisor-x64", "supervisor/bin/supervisor-arm64"],
         "README.md",
         "LICENSE",
         "CHANGELOG.md",
@@ -87,6 +90,20 @@ describe("the library in a fresh project", () => {
       packed.consumer,
     );
     expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+  });
+});
+
+describe("an error that a program does not catch", () => {
+  it("is printed with the line that threw it and the names that led there", () => {
+    const program = `import { createGlovebox } from "glovebox";
+      await using glovebox = await createGlovebox({ engine: "local" });
+      await glovebox.execute({ language: "cobol", code: "" });`;
+    const file = join(packed.consumer, "uncaught.js");
+    writeFileSync(file, program);
+    const { status, stderr } = run(process.execPath, [file], packed.consumer);
+    expect({ status, stderr }).toMatchObject({ status: 1, stderr: expect.stringContaining("GloveboxError: ") });
+    expect(stderr).toMatch(/at Glovebox\.execute \(.*\/chunks\/glovebox-[^/]+\.js:\d+:\d+\)/);
+    expect(stderr.split("\n").filter((line) => line.length > 300)).toEqual([]);
   });
 });
 

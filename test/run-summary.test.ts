@@ -1,9 +1,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it, vi } from "vitest";
 import { retryReport } from "../scripts/retry-report.ts";
 import { slowFiles } from "../scripts/slow-files.ts";
+import UnhandledReporter, { readUnhandled, unhandledVariable } from "../scripts/unhandled-reporter.ts";
 import { keepSummary, summaryLines, sumSummaries } from "../scripts/run-summary.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "glovebox-run-summary-"));
@@ -53,5 +54,16 @@ describe("slowFiles", () => {
       "61 s  b (b on docker)",
       "1 s  a (a on docker)",
     ]);
+  });
+});
+
+describe("UnhandledReporter", () => {
+  it("keeps the errors that no test had, which fail a run all the same", () => {
+    const file = join(folder, "unhandled");
+    expect(readUnhandled(file)).toEqual([]);
+    vi.stubEnv(unhandledVariable, file);
+    new UnhandledReporter().onTestRunEnd([], [{ message: "late", stack: "Error: late\n    at x.ts:3" }]);
+    vi.unstubAllEnvs();
+    expect(readUnhandled(file)).toEqual(["  Error: late\n      at x.ts:3"]);
   });
 });

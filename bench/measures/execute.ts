@@ -1,10 +1,11 @@
+import { bareInterpreter, type BarePlace } from "../parts/bare-interpreter.ts";
 import {
   bareCommand,
   benchLanguages,
   codeOf,
-  hostInterpreters,
   idleContainer,
   insideInterpreters,
+  programByHand,
   runFile,
   type BenchLanguage,
 } from "../parts/baselines.ts";
@@ -26,14 +27,15 @@ export const executeMeasure: Measure = {
   how: [
     "A program that prints one number, from the request to the whole answer; one run at a time, with all subjects in turn.",
     "Cold: its sandbox is made on request. Warm: it was made in advance, and is used once.",
-    "`docker run --rm` and `docker exec` are the commands of those names with the same image; the bare interpreter has no sandbox at all.",
+    "`docker run --rm`, `podman run --rm` and `docker exec` are the commands of those names with the same image and program, without a network as well; bubblewrap by hand has this machine's files, its own namespaces, and the interpreter that `local` uses.",
+    "The bare interpreter is that of the image, in a container that runs already, or for `local` that of this machine; a small program beside it starts it and measures from its start to its end, so that nothing else counts. TypeScript is the same program there and here: by hand Node removes its types, in Glovebox the server compiles it.",
     "The server that does nothing shows what an HTTP request by Node's `fetch` takes here by itself.",
   ].join(" "),
   columns: [
     { key: "medianMs", title: "median ms", digits: 1 },
     { key: "p95Ms", title: "p95 ms", digits: 1 },
     { key: "overBare", title: "x bare", digits: 2 },
-    { key: "overDockerRun", title: "x docker run", digits: 3 },
+    { key: "overByHand", title: "x by hand", digits: 3 },
   ],
   plot: { kind: "bars", value: "medianMs", unit: "ms, median" },
   take: async (plan) => {
@@ -62,20 +64,26 @@ async function baselinesOf(
   { engines, images }: BenchPlan,
   stack: AsyncDisposableStack,
 ): Promise<readonly Subject[]> {
-  const [file = "", ...argv] = bareCommand(language, await hostInterpreters());
-  const bare = { name: rowNames.bare(language), run: () => runFile(file, argv) };
-  if (!engines.includes("docker")) return [bare];
+  const baselines: Subject[] = [];
   const image = images[language];
-  const inside = bareCommand(language, insideInterpreters);
-  const { name } = stack.use(await idleContainer(image));
-  return [
-    bare,
-    {
-      name: rowNames.dockerRun(language),
-      run: () => runFile("docker", ["run", "--rm", "--network", "none", image, ...inside]),
-    },
-    { name: rowNames.dockerExec(language), run: () => runFile("docker", ["exec", name, ...inside]) },
+  const engine = engines.find((each) => each !== "local");
+  const places: BarePlace[] = [
+    ...(engine === undefined ? [] : [{ engine, image }]),
+    ...(engines.includes("local") ? (["this machine"] as const) : []),
   ];
+  for (const place of places) {
+    const name = rowNames.bare(language, place === "this machine" ? "local" : place.engine);
+    baselines.push(await bareInterpreter(name, language, place, stack));
+  }
+  if (engines.includes("docker")) {
+    const { name } = stack.use(await idleContainer(image));
+    const inside = bareCommand(language, insideInterpreters);
+    baselines.push({ name: rowNames.dockerExec(language), run: () => runFile("docker", ["exec", name, ...inside]) });
+  }
+  for (const each of engines) {
+    baselines.push({ name: rowNames.byHand(language, each), run: await programByHand(language, each, { images }) });
+  }
+  return baselines;
 }
 
 async function emptyServer(stack: AsyncDisposableStack): Promise<Subject> {
@@ -107,15 +115,25 @@ function rowsOf(timesMs: ReadonlyMap<string, readonly number[]>, { engines }: Be
   return benchLanguages.flatMap((language) =>
     [...timesMs]
       .filter(([name]) => name.startsWith(`${language},`))
-      .map(([name, times]) => ({
-        name,
-        isBaseline: !engines.some((engine) => name.startsWith(`${language}, ${engine}, `)),
-        values: rounded({
-          medianMs: median(times),
-          p95Ms: quantile(times, 0.95),
-          overBare: ratio(median(times), medians.get(rowNames.bare(language))),
-          overDockerRun: ratio(median(times), medians.get(rowNames.dockerRun(language))),
-        }),
-      })),
+      .map(([name, times]) => {
+        const engine = engines.find((each) => name.startsWith(`${language}, ${each}, `));
+        const against = engine ?? baselineEngine(language, name, engines);
+        return {
+          name,
+          isBaseline: engine === undefined,
+          values: rounded({
+            medianMs: median(times),
+            p95Ms: quantile(times, 0.95),
+            overBare: ratio(median(times), medians.get(rowNames.bare(language, against))),
+            overByHand: ratio(median(times), medians.get(rowNames.byHand(language, against))),
+          }),
+        };
+      }),
   );
+}
+
+/** The engine with which a row that is none of ours is compared. */
+function baselineEngine(language: BenchLanguage, name: string, engines: readonly string[]): string {
+  const own = engines.find((each) => [rowNames.bare, rowNames.byHand].some((row) => row(language, each) === name));
+  return own ?? "docker";
 }

@@ -1,19 +1,22 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createServer, type AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createGlovebox, type Glovebox } from "../../src/index.ts";
-import { runFile } from "../parts/baselines.ts";
+import { byHand, hostInterpreters, runFile } from "../parts/baselines.ts";
 import { byHandColumns, projectOf, rowsByHand } from "../parts/by-hand.ts";
 import { timeInTurn, type Subject } from "../parts/in-turn.ts";
 import type { Measure } from "../parts/report.ts";
+import { projectRows } from "./row-names.ts";
 
-const byHand = "docker run";
-const server = 'require("node:http").createServer((q, s) => s.end("page")).listen(3000);';
+const server = 'require("node:http").createServer((q, s) => s.end("page")).listen(process.env.PORT ?? 3000);';
 const waitSeconds = 60;
 
 /** A project's page. */
 export const previewsMeasure: Measure = {
   name: "previews",
   title: "The first byte of a preview",
-  how: "From the request for a preview to the first byte of its page, compared with the same server started by hand in a container of the same image on the same project. Ending it is not counted.",
+  how: "From the request for a preview to the first byte of its page, compared with the same server started by hand on the same engine and the same project: in a container of the same image, or in bubblewrap with this machine's network. Ending it is not counted.",
   ...byHandColumns,
   take: async ({ isQuick, engines, images }) => {
     await using stack = new AsyncDisposableStack();
@@ -21,11 +24,17 @@ export const previewsMeasure: Measure = {
     const glovebox = stack.use(await createGlovebox({ workingDirectory: project }));
     const image = images.javascript;
     const subjects = [
-      started(byHand, () => startByHand(project, image)),
-      ...engines.map((engine) => started(`glovebox, ${engine}`, () => startPreview(glovebox, project, engine, image))),
+      ...engines.map((engine) =>
+        started(projectRows.byHand(engine), () =>
+          engine === "local" ? startInBubblewrap(project) : startContainer(engine, project, image),
+        ),
+      ),
+      ...engines.map((engine) =>
+        started(projectRows.glovebox(engine), () => startPreview(glovebox, project, engine, image)),
+      ),
     ];
     const { timesMs, leftOut } = await timeInTurn(subjects, isQuick ? 2 : 15);
-    return { rows: rowsByHand(timesMs, byHand), leftOut };
+    return { rows: rowsByHand(timesMs, engines), leftOut };
   },
 };
 
@@ -48,14 +57,32 @@ function started(name: string, start: () => Promise<Page>): Subject {
   };
 }
 
-async function startByHand(project: string, image: string): Promise<Page> {
+async function startContainer(engine: string, project: string, image: string): Promise<Page> {
   const mount = ["--volume", `${project}:/project:ro`, "--workdir", "/project"];
-  const { stdout } = await runFile("docker", [
+  const { stdout } = await runFile(engine, [
     ...["run", "--detach", "--publish", "127.0.0.1::3000", ...mount, image, "node", "server.js"],
   ]);
   const id = stdout.trim();
-  const { stdout: address } = await runFile("docker", ["port", id, "3000"]);
-  return { url: `http://${address.trim().split("\n")[0]}/`, end: () => runFile("docker", ["rm", "--force", id]) };
+  const { stdout: address } = await runFile(engine, ["port", id, "3000"]);
+  return { url: `http://${address.trim().split("\n")[0]}/`, end: () => runFile(engine, ["rm", "--force", id]) };
+}
+
+async function startInBubblewrap(project: string): Promise<Page> {
+  const port = await freePort();
+  const { node } = await hostInterpreters();
+  const [file = "", ...argv] = byHand("local", "", [node, "server.js"], { project, hasNetwork: true });
+  const child = spawn(file, argv, { env: { ...process.env, PORT: String(port) }, stdio: "ignore" });
+  const closed = once(child, "close");
+  return { url: `http://127.0.0.1:${port}/`, end: () => (child.kill("SIGKILL"), closed) };
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, "127.0.0.1");
+  await once(probe, "listening");
+  const { port } = probe.address() as AddressInfo;
+  probe.close();
+  await once(probe, "close");
+  return port;
 }
 
 async function startPreview(glovebox: Glovebox, project: string, engine: string, image: string): Promise<Page> {

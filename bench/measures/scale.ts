@@ -7,6 +7,7 @@ import { lastingWord, memoryEngine, registerMemoryEngine } from "../parts/memory
 import { memoryMb } from "../parts/process-memory.ts";
 import type { BenchPlan, LeftOut, Measure, Row } from "../parts/report.ts";
 import { median, rounded } from "../parts/statistics.ts";
+import { scaleRow } from "./row-names.ts";
 
 const counts = {
   real: { quick: [1, 10], full: [1, 10, 50] },
@@ -111,7 +112,7 @@ async function rowWith(engine: string, live: number, glovebox: Glovebox, { isQui
   await sleep(idleMs[form]);
   const { user, system } = process.cpuUsage(before);
   return {
-    name: `${engine}, ${live} live`,
+    name: scaleRow(engine, live),
     series: engine === memoryEngine ? "simulated" : engine,
     values: rounded({
       live,

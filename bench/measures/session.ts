@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { createGlovebox, type Environment, type Glovebox, type Session } from "../../src/index.ts";
 import { pythonIndex } from "../../test/helpers/python-index.ts";
-import { bareCommand, idleContainer, insideInterpreters, runFile } from "../parts/baselines.ts";
+import { bareCommand, codeOf, idleContainer, insideInterpreters, runFile } from "../parts/baselines.ts";
 import { timeInTurn, type Subject } from "../parts/in-turn.ts";
 import type { BenchPlan, LeftOut, Measure, Row } from "../parts/report.ts";
 import { median, ratio, rounded } from "../parts/statistics.ts";
@@ -11,6 +11,7 @@ import { sessionRows } from "./row-names.ts";
 /** Time between two calls, during which the next interpreter, or the next command's shell, starts. */
 const pauseMs = 500;
 const command = ["echo", "1"] as const;
+const pythonCommand = bareCommand("python", insideInterpreters);
 const rounds = { quick: 3, full: 15, fullImports: 5 } as const;
 
 /** Calls in a place whose files persist. */
@@ -20,12 +21,12 @@ export const sessionMeasure: Measure = {
   how: [
     "A Python program of one line in an open session, with half a second between two calls.",
     "Waiting: the previous call was Python too, so the next interpreter has already started. Fresh: the previous call was in another language.",
-    "`docker exec` runs the same program in a running container; a command in an environment (`echo 1`) has a `docker exec` of its own.",
+    "`docker exec` runs the same program in a running container of the same image; a command in an environment (`echo 1`) has a `docker exec` of its own.",
     "First line: of a program that imports pandas and matplotlib, as the previous call did three seconds earlier.",
   ].join(" "),
   columns: [
     { key: "medianMs", title: "median ms", digits: 1 },
-    { key: "timesFaster", title: "x faster than docker exec", digits: 1 },
+    { key: "overExec", title: "x docker exec", digits: 3 },
   ],
   plot: { kind: "bars", value: "medianMs", unit: "ms, median" },
   take: async (plan) => {
@@ -37,7 +38,7 @@ export const sessionMeasure: Measure = {
       {
         exec: sessionRows.dockerExec,
         subjects: [
-          ...(await dockerExec(sessionRows.dockerExec, bareCommand("python", insideInterpreters), plan, stack)),
+          ...(await dockerExec(sessionRows.dockerExec, pythonCommand, plan.images.session, plan, stack)),
           ...plan.engines.flatMap((engine) => callsOn(engine, glovebox)),
         ],
         rounds: rounds[plan.isQuick ? "quick" : "full"],
@@ -45,7 +46,7 @@ export const sessionMeasure: Measure = {
       {
         exec: sessionRows.dockerExecCommand,
         subjects: [
-          ...(await dockerExec(sessionRows.dockerExecCommand, command, plan, stack)),
+          ...(await dockerExec(sessionRows.dockerExecCommand, command, plan.images.python, plan, stack)),
           ...plan.engines.filter(hasImages).map((engine) => commandsOn(engine, glovebox, plan)),
         ],
         rounds: rounds[plan.isQuick ? "quick" : "full"],
@@ -64,8 +65,8 @@ export const sessionMeasure: Measure = {
       const ofExec = exec === null ? undefined : timesMs.get(exec);
       missing.push(...leftOut);
       for (const [name, times] of timesMs) {
-        const timesFaster = ofExec ? ratio(median(ofExec), median(times)) : null;
-        rows.push({ name, isBaseline: name === exec, values: rounded({ medianMs: median(times), timesFaster }) });
+        const overExec = ofExec ? ratio(median(times), median(ofExec)) : null;
+        rows.push({ name, isBaseline: name === exec, values: rounded({ medianMs: median(times), overExec }) });
       }
     }
     return { rows, leftOut: missing };
@@ -80,11 +81,12 @@ function hasImages(engine: string): boolean {
 async function dockerExec(
   row: string,
   inside: readonly string[],
-  { engines, images }: BenchPlan,
+  image: string,
+  { engines }: BenchPlan,
   stack: AsyncDisposableStack,
 ): Promise<readonly Subject[]> {
   if (!engines.includes("docker")) return [];
-  const { name } = stack.use(await idleContainer(images.python));
+  const { name } = stack.use(await idleContainer(image));
   return [{ name: row, run: () => runFile("docker", ["exec", name, ...inside]) }];
 }
 
@@ -93,8 +95,7 @@ function callsOn(engine: string, glovebox: Glovebox): readonly Subject[] {
   let session: Session | undefined;
   const call = async (language: "python" | "typescript"): Promise<void> => {
     session ??= await glovebox.sessions.open({ engine });
-    const code = language === "python" ? "print(1)" : "console.log(1)";
-    const { outcome } = await session.run({ language, code, packages: [] });
+    const { outcome } = await session.run({ language, code: codeOf[language], packages: [] });
     if (outcome !== "completed") throw new Error(`The call ended as ${outcome}.`);
   };
   const python = (): Promise<void> => call("python");

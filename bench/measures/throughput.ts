@@ -1,4 +1,4 @@
-import { bareCommand, codeOf, hostInterpreters, insideInterpreters, runFile } from "../parts/baselines.ts";
+import { codeOf, programByHand } from "../parts/baselines.ts";
 import { openDoor } from "../parts/doors.ts";
 import { firstLine } from "../parts/in-turn.ts";
 import { sustain } from "../parts/load.ts";
@@ -23,11 +23,11 @@ export const throughputMeasure: Measure = {
   how: [
     `${workers} workers run a Python program of one line again and again, in alternating slices; the median slice counts.`,
     "Before each slice, a fifth of its length is run untimed, so that no sandbox made in advance is left.",
-    "The loops start the engine's own command, or the bare interpreter, with the same number at a time.",
+    "The loops start the engine's own command with the same image and program, or bubblewrap by hand, with the same number at a time.",
   ].join(" "),
   columns: [
     { key: "perSecond", title: "runs a second", digits: 1 },
-    { key: "overLoop", title: "x the engine's own loop", digits: 2 },
+    { key: "overLoop", title: "x the loop by hand", digits: 2 },
   ],
   plot: { kind: "bars", value: "perSecond", unit: "runs a second" },
   take: async (plan) => {
@@ -63,17 +63,13 @@ function rowsOf({ name, base }: Subject, rates: ReadonlyMap<string, readonly num
   return [{ name, isBaseline: name === base, values: rounded({ perSecond, overLoop }) }];
 }
 
-async function loops({ engines, images }: BenchPlan): Promise<readonly Subject[]> {
-  const [file = "", ...argv] = bareCommand("python", await hostInterpreters());
-  const inside = bareCommand("python", insideInterpreters);
-  return engines.map((engine) => {
-    const name = throughputRows.loop(engine);
-    const run =
-      engine === "local"
-        ? () => runFile(file, argv)
-        : () => runFile(engine, ["run", "--rm", "--network", "none", images.python, ...inside]);
-    return { name, base: name, run };
-  });
+async function loops(plan: BenchPlan): Promise<readonly Subject[]> {
+  return Promise.all(
+    plan.engines.map(async (engine) => {
+      const name = throughputRows.loop(engine);
+      return { name, base: name, run: await programByHand("python", engine, plan) };
+    }),
+  );
 }
 
 async function ours(plan: BenchPlan, stack: AsyncDisposableStack): Promise<readonly Subject[]> {

@@ -1,4 +1,5 @@
 import { replaceMarked } from "../../scripts/marked-section.ts";
+import { measures } from "../measures/table.ts";
 import { figure } from "../parts/print.ts";
 import type { BenchReport, Measured } from "../parts/report.ts";
 import type { SoakReport } from "../soak/soak-report.ts";
@@ -26,6 +27,14 @@ export function plotsOf(report: BenchReport): ReadonlyMap<string, string> {
     }),
   );
 }
+
+/** Whether these figures were taken when the measure was taken in another way than it is now. */
+export function isOutdated({ name, how }: Pick<Measured, "name" | "how">): boolean {
+  return measures.find((measure) => measure.name === name)?.how !== how;
+}
+
+const outdatedNote =
+  "**Taken before the way of measuring was corrected**: these figures are not those that the targets are about, and will be replaced by the next run.";
 
 function machineText({ form, date, machine, versions }: BenchReport): string {
   const { system, processor, cores, memoryGb } = machine;
@@ -62,6 +71,7 @@ function measureTexts({ measures }: BenchReport): string {
 function measureText(measured: Measured): string {
   const { name, title, how, columns, rows, leftOut } = measured;
   const lines = [`### ${title}`, "", how, ""];
+  if (isOutdated(measured)) lines.push(outdatedNote, "");
   if (plotOf(measured) !== null) lines.push(`![${title}](performance/${name}.svg)`, "");
   if (rows.length > 0) {
     lines.push(

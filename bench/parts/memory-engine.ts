@@ -28,7 +28,6 @@ const capabilities: Capabilities = {
   oomReporting: true,
   cpuReporting: true,
   execUser: true,
-  execKill: true,
   execNetwork: "none",
 };
 

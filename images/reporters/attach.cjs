@@ -20,7 +20,10 @@ attach();
 function attach() {
   const { isMainThread } = require("node:worker_threads");
   if (!isMainThread || process.env.GLOVEBOX_TEST_REPORTS === undefined) return;
-  if (process.env.NODE_TEST_CONTEXT !== undefined) return restore();
+  if (process.env.NODE_TEST_CONTEXT !== undefined) {
+    require("./node-test-files.cjs").noteTestFile(process.env.GLOVEBOX_TEST_REPORTS);
+    return restore();
+  }
   const main = realMain();
   const known = mains.find(({ words }) => words.test(main));
   if (known === undefined) return;
@@ -94,13 +97,24 @@ function attachMocha(main) {
   }
 }
 
-/** What a test starts is not part of this run. */
+/** What a test starts is not part of this run: our part of each variable goes, and what else is in it stays. */
 function restore() {
   delete process.env.GLOVEBOX_TEST_ONLY;
-  for (const name of ["NODE_OPTIONS", "PYTHONPATH", "PYTEST_PLUGINS", "BUN_OPTIONS"]) {
-    const own = process.env[`GLOVEBOX_${name}`];
+  for (const name of ["NODE_OPTIONS", "BUN_OPTIONS"]) {
+    const ours = process.env[`GLOVEBOX_${name}`];
     delete process.env[`GLOVEBOX_${name}`];
-    if (own === undefined) delete process.env[name];
-    else process.env[name] = own;
+    if (ours !== undefined) put(name, process.env[name]?.replace(ours, () => "").trim());
   }
+  const python = path.join(__dirname, "python");
+  put(
+    "PYTHONPATH",
+    process.env.PYTHONPATH?.split(":")
+      .filter((folder) => folder !== python)
+      .join(":"),
+  );
+}
+
+function put(name, value) {
+  if (value === undefined || value === "") delete process.env[name];
+  else process.env[name] = value;
 }

@@ -22,6 +22,9 @@ module.exports = class {
       const message = plain(suite.failureMessage ?? suite.testExecError.message ?? "");
       report.add({ name: file, status: "error", file, line: lineIn(message, file), message, details: message });
     }
+    const left = results.numTotalTestSuites - results.testResults.length;
+    if (left > 0) report.leave(`${left} of ${results.numTotalTestSuites} test files`);
+    if (results.wasInterrupted === true) report.leave("jest: the run was stopped");
     if (results.runExecError !== undefined) {
       const { message } = results.runExecError;
       report.add({ name: "jest", status: "error", message, details: message });
@@ -43,6 +46,8 @@ function testOf({ title, ancestorTitles, status, duration, failureMessages }, fi
     status: statuses[status] ?? "other",
     file,
     durationMs: duration,
-    ...(failure === "" ? {} : { message: failure.split(/\n\s+at /)[0], details: failure, line: lineIn(failure, file) }),
+    ...(failure === ""
+      ? {}
+      : { message: failure.split(/\n[ \t]+at /)[0].trimEnd(), details: failure, line: lineIn(failure, file) }),
   };
 }

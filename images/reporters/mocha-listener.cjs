@@ -11,10 +11,19 @@ function listenToMocha(Runner) {
       this.on("pass", (test) => report.add(testOf(test, "passed")));
       this.on("pending", (test) => report.add(testOf(test, "skipped")));
       this.on("fail", (test, error) => report.add({ ...testOf(test, "failed"), ...failureOf(error, test.file) }));
-      this.on("end", () => report.save());
+      this.on("end", () => {
+        if (isDryRun(this)) report.leave("mocha --dry-run: no test was run");
+        if (this._abort === true) report.leave("mocha: the run was stopped");
+        report.save();
+      });
     }
     return run.apply(this, given);
   };
+}
+
+/** Without running any, mocha says of each test that it passed. */
+function isDryRun({ _opts: options }) {
+  return options?.dryRun === true;
 }
 
 function testOf(test, status) {

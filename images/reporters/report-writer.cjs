@@ -9,6 +9,7 @@ const path = require("node:path");
 const folder = process.env.GLOVEBOX_TEST_REPORTS;
 const maxText = 16_384;
 const maxMessage = 4_096;
+const maxUnfinished = 100;
 let opened = null;
 
 /** The report of this process, always the same one; null outside a test run. */
@@ -22,7 +23,7 @@ function openReport(runner, version) {
     return null;
   }
   const file = path.join(folder, derive(seed, "name").slice(0, 32));
-  const report = { runner, version: version ?? null, tests: [], coverage: null };
+  const report = { runner, version: version ?? null, tests: [], unfinished: [], coverage: null };
   writeFileSync(`${file}.started`, JSON.stringify({ runner }));
   const save = () => {
     const body = JSON.stringify(report);
@@ -30,7 +31,13 @@ function openReport(runner, version) {
     writeFileSync(`${file}.part`, `${signature}\n${body}`);
     renameSync(`${file}.part`, file);
   };
-  opened = { add: (test) => void report.tests.push(bounded(test)), cover: (percent) => cover(report, percent), save };
+  opened = {
+    add: (test) => void report.tests.push(bounded(test)),
+    // What began and did not report its end: nothing is proven by the rest.
+    leave: (name) => void (report.unfinished.length < maxUnfinished && report.unfinished.push(textOf(name))),
+    cover: (percent) => cover(report, percent),
+    save,
+  };
   return opened;
 }
 
@@ -42,9 +49,13 @@ function cover(report, percent) {
   if (typeof percent === "number" && Number.isFinite(percent)) report.coverage = percent;
 }
 
+function textOf(name) {
+  return String(name).slice(0, maxMessage);
+}
+
 function bounded(test) {
   return {
-    name: String(test.name).slice(0, maxMessage),
+    name: textOf(test.name),
     suite: (test.suite ?? []).slice(0, 100).map((part) => String(part).slice(0, maxMessage)),
     status: test.status,
     file: typeof test.file === "string" ? test.file : null,

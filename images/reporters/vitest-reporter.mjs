@@ -26,6 +26,7 @@ export default class {
     const report = openReport("vitest");
     if (report === null) return;
     for (const file of files) addTask(report, file, [], file.filepath);
+    for (const task of files.flatMap(unfinished)) report.leave(task.filepath ?? task.name);
     for (const error of errors) report.add({ name: "unhandled error", status: "error", ...failureOf(error, null) });
     report.cover(this.#coverage?.getCoverageSummary?.().lines.pct);
     report.save();
@@ -55,6 +56,13 @@ function addTask(report, task, suite, file) {
   if (failures.length > 0) report.add({ name: task.name, suite, status: "error", file, ...failure });
   const below = task.filepath === undefined ? [...suite, task.name] : suite;
   for (const child of task.tasks ?? []) addTask(report, child, below, file);
+}
+
+/** What was to be run and has no result. */
+function unfinished(task) {
+  if (task.mode !== "run" && task.mode !== "only" && task.mode !== "queued") return [];
+  const isOpen = !["pass", "fail", "skip", "todo"].includes(task.result?.state);
+  return isOpen ? [task] : (task.tasks ?? []).flatMap(unfinished);
 }
 
 function statusOf({ mode, result }) {

@@ -2,7 +2,7 @@
  * Runs pieces of JavaScript one after another, each with the variables of the earlier ones, in Node or Bun.
  *
  * It is started like any program, and then reads jobs in the runner's format from its standard input. Their headers also
- * have a `token`, and their file is a piece that Glovebox has made into one expression with a promise. After each job it
+ * have a `token` and the call's `name`, and their file is a piece that Glovebox has made into one expression with a promise. After each job it
  * writes the token between two special characters to both of its output streams, and after that, on standard output only,
  * the length of a report, a newline, and the report: JSON with the exit code and what to show.
  */
@@ -22,6 +22,8 @@
   const isBun = process.versions.bun !== undefined;
   const leave = process.exit.bind(process);
   const own = __filename;
+  // What a program does with its streams does not affect these.
+  const [out, err] = [1, 2].map(openAgain);
   let shown = [];
   let room = maxShown;
 
@@ -143,8 +145,66 @@
     }
   }
 
+  /** Another descriptor of the same stream, if the system lets it be opened by name; else that one. */
+  function openAgain(descriptor) {
+    try {
+      return fs.openSync(`/proc/self/fd/${descriptor}`, "w");
+    } catch {
+      return descriptor;
+    }
+  }
+
+  function identify(descriptor) {
+    try {
+      const { dev, ino } = fs.fstatSync(descriptor);
+      return `${dev} ${ino}`;
+    } catch {
+      return null;
+    }
+  }
+
+  /** A descriptor gets the lowest number that is free: the three are made good in their order. */
+  function restoreDescriptor(descriptor, identity, open) {
+    const now = identify(descriptor);
+    if (now === identity) return;
+    if (now !== null) fs.closeSync(descriptor);
+    open();
+  }
+
+  /** A standard stream that a call can give another shape, but not end. */
+  function keepStream(name, descriptor, kept) {
+    const stream = process[name];
+    const { write } = stream;
+    /** Does for its caller what ending it would, apart from the end. */
+    function end(...given) {
+      const done = typeof given.at(-1) === "function" ? given.pop() : undefined;
+      if (given[0] !== undefined && given[0] !== null) write.apply(stream, given);
+      write.call(stream, "", () => {
+        stream.emit("finish");
+        done?.();
+      });
+      return stream;
+    }
+    const identity = identify(kept);
+    const own = { write, end, destroy: () => stream, destroySoon: () => stream };
+    return () => {
+      restoreDescriptor(descriptor, identity, () => openAgain(kept));
+      for (const [key, value] of Object.entries(own))
+        Object.defineProperty(stream, key, { value, configurable: true, writable: true });
+      Object.defineProperty(process, name, { value: stream, configurable: true, writable: true, enumerable: true });
+    };
+  }
+
+  function keepInput() {
+    const identity = identify(0);
+    return () => {
+      restoreDescriptor(0, identity, () => fs.openSync("/dev/null", "r"));
+      Object.defineProperty(process, "stdin", { value: Readable.from([]), configurable: true, writable: true });
+    };
+  }
+
   const flush = (stream) => new Promise((resolve) => stream.write("", () => resolve()));
-  const tell = (error) => writeAll(2, Buffer.from(`${wordsOf(error)}\n`));
+  const tell = (error) => writeAll(err, Buffer.from(`${wordsOf(error)}\n`));
   const exitCodeOf = (error) => (error instanceof Exit ? error.exitCode : (tell(error), 1));
 
   /** Ends the current call; null between calls. */
@@ -170,17 +230,17 @@
     }
   }
 
-  let calls = 0;
   async function answer(header, code) {
-    calls += 1;
     shown = [];
     room = maxShown;
-    const exitCode = await run(header, code, `<call ${calls}>`);
+    for (const restore of restoreStreams) restore();
+    const exitCode = await run(header, code, header.name);
+    for (const restore of restoreStreams) restore();
     await Promise.all([flush(process.stdout), flush(process.stderr)]);
     const mark = Buffer.from(`\x1e${header.token}\x1e`);
     const report = Buffer.from(JSON.stringify({ exit_code: exitCode, displays: shown.slice(0, 200) }));
-    writeAll(2, mark);
-    writeAll(1, Buffer.concat([mark, Buffer.from(`${report.length}\n`), report]));
+    writeAll(err, mark);
+    writeAll(out, Buffer.concat([mark, Buffer.from(`${report.length}\n`), report]));
   }
 
   /** The stream of jobs, which programs do not see as their standard input if that can be reopened. */
@@ -198,7 +258,9 @@
   }
 
   const input = takeInput();
-  Object.defineProperty(process, "stdin", { value: Readable.from([]), configurable: true });
+  // The console remembers the streams that it sees first.
+  for (const name of ["_stdout", "_stderr"]) Reflect.get(console, name);
+  const restoreStreams = [keepInput(), keepStream("stdout", 1, out), keepStream("stderr", 2, err)];
   process.exit = (code) => {
     throw new Exit(Number(code ?? process.exitCode ?? 0) & 0xff);
   };

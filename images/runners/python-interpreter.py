@@ -1,8 +1,9 @@
 """Runs pieces of Python one after another, each with the variables of the earlier ones.
 
 It is started like any program, and then reads jobs in the runner's format from its standard input, whose headers also have
-a `token`. After each job it writes the token between two special characters to both of its output streams, and after that,
-on standard output only, the length of a report, a newline, and the report: JSON with the exit code and what to show.
+a `token` and the call's `name`, as tracebacks show it. After each job it writes the token between two special characters
+to both of its output streams, and after that, on standard output only, the length of a report, a newline, and the report:
+JSON with the exit code and what to show.
 Works with Python 3.8 and later.
 """
 
@@ -14,6 +15,7 @@ def _main():
     import base64
     import builtins
     import importlib
+    import io
     import json
     import linecache
     import os
@@ -22,11 +24,11 @@ def _main():
 
     max_shown = 6 * 1024 * 1024
     own_pid = os.getpid()
+    own_file = _main.__code__.co_filename
     # The program's standard input is empty, and what it does with its streams does not affect these.
     control, out, err = os.dup(0), os.dup(1), os.dup(2)
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
-    os.close(nothing)
     os.environ.setdefault("MPLBACKEND", "Agg")
 
     module = types.ModuleType("__main__")
@@ -34,6 +36,11 @@ def _main():
     sys.modules["__main__"] = module
     shown = []
     room = [max_shown]
+    # `CO_COROUTINE` of a code object that awaits at its top level.
+    awaits = 0x80
+    # The lines of each call, by its name.
+    sources = {}
+    loops = []
 
     def read(size):
         pieces = []
@@ -50,10 +57,12 @@ def _main():
         while not digits.endswith(b"\n"):
             digits += read(1)
         header = json.loads(read(int(digits)).decode("utf-8"))
-        codes = [read(file["size"]).decode("utf-8") for file in header["files"]]
+        codes = [read(file["size"]).decode("utf-8-sig") for file in header["files"]]
         return header, codes[0]
 
     def write_all(descriptor, data):
+        # A program may have changed that of its own, which is the same pipe.
+        os.set_blocking(descriptor, True)
         view = memoryview(data)
         while len(view) > 0:
             view = view[os.write(descriptor, view) :]
@@ -111,8 +120,6 @@ def _main():
                 add(media_type, content)
 
     def show_figure(figure):
-        import io
-
         target = io.BytesIO()
         figure.savefig(target, format="png", bbox_inches="tight")
         add("image/png", target.getvalue())
@@ -139,20 +146,72 @@ def _main():
         paths = [path for path in header["environment"].get("PYTHONPATH", "").split(os.pathsep) if path]
         sys.path[:0] = [path for path in paths if path not in sys.path]
         importlib.invalidate_caches()
-        linecache.cache[name] = (len(code), None, code.splitlines(True), name)
+        lines = io.StringIO(code, newline=None).readlines()
+        sources[name] = (len(code), None, lines, name)
+        remember_lines()
 
-    def run(code, path, name):
-        # Errors of compilation name the file, as they would for a separate program.
-        compile(code, path, "exec", dont_inherit=True)
-        tree = compile(code, name, "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
-        body = tree.body
-        last = body.pop() if body and isinstance(body[-1], ast.Expr) else None
-        exec(compile(tree, name, "exec", dont_inherit=True), world)
-        if last is not None:
-            value = eval(compile(ast.Expression(last.value), name, "eval", dont_inherit=True), world)
-            if value is not None:
-                world["_"] = value
-                show(value)
+    def remember_lines():
+        if not isinstance(linecache.cache, dict):
+            linecache.cache = {}
+        linecache.cache.update(sources)
+
+    def compile_call(code, name):
+        """What stands before the last expression, and that expression: a call with a mistake runs nothing."""
+        flag = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+        try:
+            tree = compile(code, name, "exec", ast.PyCF_ONLY_AST | flag, dont_inherit=True)
+            body = tree.body
+            last = body.pop() if body and isinstance(body[-1], ast.Expr) else None
+            pieces = [compile(tree, name, "exec", flag, dont_inherit=True)]
+            if last is not None:
+                pieces.append(compile(ast.Expression(last.value), name, "eval", flag, dont_inherit=True))
+            return pieces
+        except SyntaxError as error:
+            # Python knows the line of no text, or takes it from a file of that name.
+            lines = sources[name][2]
+            if error.lineno and error.lineno <= len(lines) and (error.text or "\0").strip() not in code:
+                error.text = lines[error.lineno - 1]
+            raise
+
+    def run_in_loop(pieces):
+        """Runs them in an event loop that later calls have as well."""
+        import asyncio
+
+        async def settle():
+            # An error that leaves through the loop would have the loop's own lines.
+            try:
+                for piece in pieces:
+                    value = eval(piece, world)
+                    if piece.co_flags & awaits:
+                        value = await value
+                return value, None
+            except BaseException as error:
+                return None, error
+
+        if not loops or loops[0].is_closed():
+            loops[:] = [asyncio.new_event_loop()]
+        loop = loops[0]
+        asyncio.set_event_loop(loop)
+        task = loop.create_task(settle())
+        try:
+            value, error = loop.run_until_complete(task)
+        except BaseException:
+            task.cancel()
+            raise
+        if error is not None:
+            raise error
+        return value
+
+    def run(code, name):
+        pieces = compile_call(code, name)
+        if any(piece.co_flags & awaits for piece in pieces):
+            value = run_in_loop(pieces)
+        else:
+            # That of statements is none.
+            value = [eval(piece, world) for piece in pieces][-1]
+        if value is not None:
+            world["_"] = value
+            show(value)
         show_open_figures()
 
     def exit_code_of(error):
@@ -160,50 +219,122 @@ def _main():
             return 0
         if isinstance(error.code, int):
             return error.code & 0xFF
-        print(error.code, file=sys.stderr)
+        say(error.code)
         return 1
 
-    def print_error(error):
-        own = error.__traceback__
-        while own is not None and own.tb_frame.f_code.co_filename == __file__:
-            own = own.tb_next
-        traceback.print_exception(type(error), error, own)
+    def say(text):
+        """To the call's standard error, whatever has become of `sys.stderr`."""
+        flush()
+        write_all(err, ("%s\n" % (text,)).encode("utf-8", "backslashreplace"))
 
-    def run_safely(code, path, name):
+    def without_own(trace):
+        """The frames of a traceback that are not of this file."""
+
+        def skip(at):
+            while at is not None and at.tb_frame.f_code.co_filename == own_file:
+                at = at.tb_next
+            return at
+
+        first = at = skip(trace)
+        while at is not None:
+            at.tb_next = skip(at.tb_next)
+            at = at.tb_next
+        return first
+
+    def hide_own(error):
+        waiting, seen = [error], set()
+        while waiting:
+            each = waiting.pop()
+            if isinstance(each, BaseException) and id(each) not in seen:
+                seen.add(id(each))
+                each.__traceback__ = without_own(each.__traceback__)
+                waiting += [each.__cause__, each.__context__, *getattr(each, "exceptions", ())]
+
+    def print_error(error):
         try:
-            run(code, path, name)
+            remember_lines()
+            hide_own(error)
+            words = "".join(traceback.format_exception(type(error), error, error.__traceback__))
+        except BaseException:
+            # A class of the program's may break all that.
+            words = type(error).__name__
+        say(words.rstrip("\n"))
+
+    def run_safely(header, code):
+        try:
+            prepare(header, code, header["name"])
+            run(code, header["name"])
             return 0
-        except SystemExit as error:
-            return exit_code_of(error)
         except BaseException as error:
-            print_error(error)
+            try:
+                if isinstance(error, SystemExit):
+                    return exit_code_of(error)
+                print_error(error)
+            except BaseException:
+                say("The error cannot be shown.")
             return 1
 
+    names = ("stdin", "stdout", "stderr")
+    streams = [getattr(sys, name) for name in names]
+    settings = [(stream.encoding, stream.errors) for stream in streams]
+
+    def open_stream(number):
+        raw = io.FileIO(number, "w" if number else "r", closefd=False)
+        raw.name = "<%s>" % names[number]
+        buffer = io.BufferedWriter(raw) if number else io.BufferedReader(raw)
+        return io.TextIOWrapper(buffer, *settings[number], line_buffering=number == 2)
+
+    def is_usable(number):
+        stream = streams[number]
+        try:
+            # A program's own `write` would be an attribute.
+            return not stream.closed and set(vars(stream)) <= {"mode"} and (stream.encoding, stream.errors) == settings[number]
+        except Exception:
+            return False
+
     def flush():
-        for stream in (sys.stdout, sys.stderr):
+        for stream in (getattr(sys, "stdout", None), getattr(sys, "stderr", None), streams[1], streams[2]):
             try:
                 stream.flush()
-            except Exception:
+            except BaseException:
                 pass
+
+    def restore_streams():
+        """Whatever a call does to its standard streams, the next one has them again."""
+        for number, own in enumerate((nothing, out, err)):
+            os.dup2(own, number)
+            os.set_blocking(number, True)
+            if not is_usable(number):
+                streams[number] = open_stream(number)
+            setattr(sys, names[number], streams[number])
+            setattr(sys, "__%s__" % names[number], streams[number])
 
     builtins.display = display
     world["__builtins__"] = builtins
-    count = 0
-    while True:
-        header, code = read_job()
-        count += 1
-        name = "<call %d>" % count
-        del shown[:]
-        room[0] = max_shown
-        prepare(header, code, name)
-        exit_code = run_safely(code, header["folder"] + "/" + header["main"], name)
-        flush()
-        if os.getpid() != own_pid:
-            os._exit(exit_code)
-        mark = b"\x1e" + header["token"].encode("ascii") + b"\x1e"
-        report = json.dumps({"exit_code": exit_code, "displays": shown}).encode("utf-8")
-        write_all(err, mark)
-        write_all(out, mark + b"%d\n" % len(report) + report)
+    def answer_calls():
+        while True:
+            header, code = read_job()
+            del shown[:]
+            room[0] = max_shown
+            restore_streams()
+            exit_code = run_safely(header, code)
+            flush()
+            if os.getpid() != own_pid:
+                os._exit(exit_code)
+            # What could not be written to a stream that was closed.
+            restore_streams()
+            flush()
+            report = json.dumps({"exit_code": exit_code, "displays": shown}).encode("utf-8")
+            mark = b"\x1e" + header["token"].encode("ascii") + b"\x1e"
+            write_all(err, mark)
+            write_all(out, mark + b"%d\n" % len(report) + report)
+
+    try:
+        answer_calls()
+    except OSError as error:
+        # The program has closed what is not its own.
+        os.write(2, ("The interpreter of this session cannot go on: %s\n" % error).encode("utf-8", "replace"))
+        os._exit(1)
 
 
 _main()

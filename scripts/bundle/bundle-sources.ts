@@ -60,13 +60,15 @@ export async function bundleSources({ entries, apart, urlOf }: BundleOptions): P
     transform: { target: "node22.18" },
     plugins: [ownModules(urlOf), plainBuiltIns, otherPackages],
     logLevel: "silent",
+    // Else each module begins with its path on the machine that built it.
+    experimental: { attachDebugInfo: "none" },
   });
   const { output } = await bundle.generate({
     format: "esm",
     entryFileNames: "[name].js",
     chunkFileNames: "chunks/[name]-[hash].js",
-    // Names stay as they are: stack traces of our errors are read.
-    minify: { compress: true, mangle: false, codegen: { removeWhitespace: true } },
+    // Names and lines stay: stack traces of our errors are read, and Node prints the line that threw one.
+    minify: { compress: true, mangle: false, codegen: { removeWhitespace: false } },
     comments: false,
     codeSplitting: {
       // What is loaded with a module is in its group or an earlier one already.

@@ -1,12 +1,6 @@
 import os
 import statistics
-import urllib.request
 
 heights = [1.62, 1.75, 1.8, 1.68]
 print(f"mean {statistics.mean(heights):.2f} m, deviation {statistics.stdev(heights):.2f} m")
 print("user", os.getuid(), "in", os.getcwd(), "with variables", sorted(os.environ))
-try:
-    urllib.request.urlopen("http://example.com", timeout=5)
-    print("network: open")
-except OSError as error:
-    print("network: none,", error)

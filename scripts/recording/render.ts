@@ -31,20 +31,21 @@ const wrap = (text: string): readonly string[] => {
 function linesOf(recorded: readonly Recorded[]): readonly Line[] {
   let at = 0.5;
   return recorded.flatMap(({ command, output }) => {
-    const typed = wrap(`$ ${command}`).map((text): Line => ({ text, at, kind: "command" }));
-    at += 1;
-    const printed = output
-      .trimEnd()
-      .split("\n")
-      .flatMap((line) => wrap(line).map((text): Line => ({ text, at, kind: kindOf(line) })));
-    at += 1.5;
-    return [...typed, ...printed];
+    const typed = `$ ${command}`.split("\n").flatMap(wrap);
+    const start = at;
+    at += 2.5;
+    let isOurs = false;
+    const printed = output.trimEnd().split("\n");
+    return [
+      ...typed.map((text): Line => ({ text, at: start, kind: "command" })),
+      ...printed.flatMap((line) => {
+        // What Glovebox says, and the advice below it, stand out from what programs print.
+        isOurs = line.startsWith("glovebox: ") || (isOurs && line.startsWith("  "));
+        const kind = isOurs ? "message" : "output";
+        return wrap(line).map((text): Line => ({ text, at: start + 1, kind }));
+      }),
+    ];
   });
-}
-
-/** What Glovebox says, and the advice below it, stand out from what programs print. */
-function kindOf(line: string): Line["kind"] {
-  return line.startsWith("glovebox: ") || line.startsWith("  ") ? "message" : "output";
 }
 
 /** A terminal in which the commands appear one after another and then stay; it needs neither scripts nor fonts. */

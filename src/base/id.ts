@@ -1,5 +1,13 @@
 import { randomBytes } from "node:crypto";
 
+/** Form of every id that `createId` has made with a prefix of letters. */
+const idForm = /^[a-z]+-[0-9a-hjkmnp-tv-z]{20}$/;
+
+/** Whether a text has the form of an id of ours, and is not a word that somebody chose. */
+export function isCreatedId(text: string): boolean {
+  return idForm.test(text);
+}
+
 const alphabet = "0123456789abcdefghjkmnpqrstvwxyz";
 
 /**

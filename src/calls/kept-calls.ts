@@ -2,7 +2,7 @@ import type { RunningCall } from "./running-call.ts";
 
 /** How long a call's answer can be retrieved by its id. */
 export const keptForMs: number = 15 * 60_000;
-/** How many ended calls are kept per principal, and in total; the oldest is dropped first. */
+/** How many ended calls are kept per principal, and in total; whoever has most loses the oldest. */
 const maxOfOne = 256;
 const maxOfAll = 4096;
 
@@ -91,9 +91,16 @@ export class KeptCalls<Answer> {
       if (holding.calls.length > 0) holdings.push(holding);
     }
     this.#forgetOfLargest(holdings, maxTotalSize);
-    const remaining = holdings.flatMap(({ calls }) => calls);
-    const byEnd = remaining.toSorted((a, b) => a.atMs - b.atMs);
-    for (const { call } of byEnd.slice(0, Math.max(0, remaining.length - maxOfAll))) this.forget(call);
+    this.#forgetOfMost(holdings);
+  }
+
+  #forgetOfMost(holdings: readonly Holding<Answer>[]): void {
+    let count = holdings.reduce((sum, { calls }) => sum + calls.length, 0);
+    for (; count > maxOfAll; count -= 1) {
+      const most = holdings.reduce((one, other) => (other.calls.length > one.calls.length ? other : one));
+      const oldest = most.calls.pop();
+      if (oldest !== undefined) this.forget(oldest.call);
+    }
   }
 
   #forgetOfLargest(holdings: readonly Holding<Answer>[], maxTotalSize: number): void {

@@ -19,6 +19,11 @@ export class RecentOutput {
     return this.#totalBytes;
   }
 
+  /** How many are kept. */
+  get keptBytes(): number {
+    return this.#kept.length;
+  }
+
   /** What is kept, as UTF-8; a character whose first bytes were dropped is left out. */
   text(): string {
     const isCut = this.#totalBytes > this.#kept.length;

@@ -16,6 +16,8 @@ export interface RunningCallOptions<Answer> {
   /** Name of the operation. */
   readonly operation: string;
   readonly principal: string;
+  /** Its caller's own word for it; default: none. */
+  readonly name?: string | undefined;
   /** Labels that its caller gave it; default: none. */
   readonly labels?: Readonly<Record<string, string>> | undefined;
   readonly monotonicMs: () => number;
@@ -33,6 +35,7 @@ export class RunningCall<Answer = unknown> {
   readonly id: string;
   readonly operation: string;
   readonly principal: string;
+  readonly name: string | null;
   readonly labels: Readonly<Record<string, string>>;
   readonly stdout: RecentOutput = new RecentOutput(recentOutputBytes);
   readonly stderr: RecentOutput = new RecentOutput(recentOutputBytes);
@@ -47,10 +50,11 @@ export class RunningCall<Answer = unknown> {
   #sandboxId: string | null = null;
   #message: string | null = null;
 
-  constructor({ id, operation, principal, labels, monotonicMs, work, conclude }: RunningCallOptions<Answer>) {
+  constructor({ id, operation, principal, name, labels, monotonicMs, work, conclude }: RunningCallOptions<Answer>) {
     this.id = id ?? createId("run");
     this.operation = operation;
     this.principal = principal;
+    this.name = name ?? null;
     this.labels = labels ?? {};
     this.#monotonicMs = monotonicMs;
     this.#startedMs = monotonicMs();

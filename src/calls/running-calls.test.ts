@@ -59,9 +59,16 @@ describe("calls", () => {
     const calls = new RunningCalls<string>(() => 0);
     for (let started = 0; started < 192; started += 1) calls.start(patientCall());
     expect(code(() => calls.start(patientCall()))).toBe("CAPACITY");
-    for (let started = 0; started < 64; started += 1) calls.start(patientCall("bob"));
+    for (let started = 0; started < 192; started += 1) calls.start(patientCall("bob"));
     expect(code(() => calls.start(patientCall("bob")))).toBe("CAPACITY");
-    expect(calls.working("bob")).toHaveLength(64);
+    expect(calls.working("bob")).toHaveLength(192);
+  });
+
+  it("leave room for another key when a dozen start all they may", () => {
+    const calls = new RunningCalls<string>(() => 0);
+    for (let key = 0; key < 12; key += 1) while (code(() => calls.start(patientCall(`key-${key}`))) === "no error");
+    for (let started = 0; started < 8; started += 1)
+      expect(code(() => calls.start(patientCall("late")))).toBe("no error");
   });
 
   it("of one principal end together, those of others go on", async () => {

@@ -3,8 +3,11 @@ import { GloveboxError } from "../errors/glovebox-error.ts";
 import { KeptCalls, type KeptCallsOptions } from "./kept-calls.ts";
 import { RunningCall, type RunningCallOptions } from "./running-call.ts";
 
-/** Maximum running calls of one front end, and of one principal among them: the rest is for others. */
-const maxCalls = 256;
+/**
+ * Maximum running calls of one front end, most of which wait, and of one principal. Nobody takes more than half of what is
+ * left, so that a dozen keys which start all they may leave room for another.
+ */
+const maxCalls = 2_048;
 const maxOfPrincipal = 192;
 
 /** The running calls, so that they can be retrieved by id and ended together. */
@@ -24,10 +27,11 @@ export class RunningCalls<Answer = unknown> {
     if (this.#working.size >= maxCalls) {
       throw new GloveboxError("CAPACITY", `${maxCalls} calls are already running.`, { context: { limit: maxCalls } });
     }
-    if (this.working(options.principal).length >= maxOfPrincipal) {
-      throw new GloveboxError("CAPACITY", `${maxOfPrincipal} of your calls are already running.`, {
-        context: { limit: maxOfPrincipal },
-      });
+    const left = Math.floor((maxCalls - this.#working.size) / 2);
+    const limit = Math.min(maxOfPrincipal, left);
+    const own = this.working(options.principal).length;
+    if (own >= limit) {
+      throw new GloveboxError("CAPACITY", `${own} of your calls are already running.`, { context: { limit } });
     }
     const call = new RunningCall<Answer>(options);
     this.#working.add(call);

@@ -1,10 +1,11 @@
 import { CommanderError, type Command } from "commander";
-import { GloveboxError, toGloveboxError } from "../errors/glovebox-error.ts";
+import { toGloveboxError } from "../errors/glovebox-error.ts";
 import type { CommandIo } from "./command-io.ts";
 import { inOptionWords, type TypedWords } from "./output/option-words.ts";
 import { reportError } from "./output/error-report.ts";
 import { buildProgram } from "./build-program.ts";
 import { exitCodeOfError, exitCodes } from "./exit-code.ts";
+import { usageError, withoutEcho } from "./usage-errors.ts";
 
 /** The command that describes all the others. */
 const whole = "completion";
@@ -15,6 +16,7 @@ export async function runCommandLine(argv: readonly string[], io: CommandIo): Pr
   const asksForJson = namesJson(argv);
   let json = asksForJson;
   let typed: TypedWords | null = null;
+  let ran: Command | null = null;
   const chosen = chosenCommand(argv);
   const program = await buildProgram(
     (name) => name === chosen || chosen === whole,
@@ -26,17 +28,22 @@ export async function runCommandLine(argv: readonly string[], io: CommandIo): Pr
   program.hook("preAction", (_, command) => {
     json = command.optsWithGlobals()["json"] === true;
     typed = typedWords(command);
+    ran = command;
   });
   try {
     await program.parseAsync(argv, { from: "user" });
   } catch (error) {
     if (error instanceof CommanderError) {
       if (error.exitCode === 0) return 0;
-      if (asksForJson) reportError(wrongUsage(error), { io, json: true });
+      // Without a command the parser shows the help, which is answer enough for a person.
+      const isHelp = error.code === "commander.help";
+      if (!isHelp || asksForJson) {
+        reportError(usageError(error, namedCommand(program, argv)), { io, json: asksForJson });
+      }
       return exitCodes.usage;
     }
     if (typeof io.signal.reason === "number") return io.signal.reason;
-    const known = inOptionWords(toGloveboxError(error), typed);
+    const known = withoutEcho(inOptionWords(toGloveboxError(error), typed), ran);
     reportError(known, { io, json });
     return exitCodeOfError(known);
   }
@@ -49,13 +56,16 @@ function namesJson(argv: readonly string[]): boolean {
   return argv.slice(0, end === -1 ? argv.length : end).includes("--json");
 }
 
-/** What the parser found wrong, as an error for programs to read. */
-function wrongUsage({ message }: CommanderError): GloveboxError {
-  const [what = "", ...more] = message.replace(/^error: /, "").split("\n");
-  return new GloveboxError("INVALID_REQUEST", [what, ...more].join(" ").trim(), {
-    suggestion: "Correct the command line; glovebox COMMAND --help lists what a command takes.",
-    context: { field: "command_line" },
-  });
+/** The command that the words of a line lead to. */
+function namedCommand(program: Command, argv: readonly string[]): Command {
+  let command = program;
+  for (const word of argv) {
+    if (word === "--") break;
+    const next = command.commands.find((each) => each.name() === word);
+    if (next === undefined && !word.startsWith("-")) break;
+    command = next ?? command;
+  }
+  return command;
 }
 
 /** Options of the command and of those above it. */

@@ -3,11 +3,18 @@ import type { OperationCall } from "../operations/contract/operation-call.ts";
 import type { OperationContract, ResponseOf } from "../operations/contract/operation-contract.ts";
 import { parseRequest } from "../operations/contract/parse-request.ts";
 import type { Caller } from "../library/objects/calls.ts";
+import { plainLog } from "./output/plain-log.ts";
+import { pathOnServer } from "./path-on-server.ts";
 
 /** A command's request, with the wire's names, which `--json` uses too. */
 export interface CommandCalls extends AsyncDisposable {
   /** Whether a server does the work. */
   readonly isRemote: boolean;
+  /**
+   * A project's folder as whoever does the work knows it; left out: the current folder, where that is the same machine.
+   * @throws INVALID_REQUEST for a folder that only this machine could know
+   */
+  readonly projectPath: (given: string | undefined) => string;
   /** @throws GloveboxError */
   readonly send: <Contract extends OperationContract>(
     contract: Contract,
@@ -25,6 +32,7 @@ export async function openCalls(): Promise<CommandCalls> {
   const { call, principal, close } = address === null ? await openOwn() : await openRemote(address);
   return {
     isRemote: address !== null,
+    projectPath: (given) => (address === null ? (given ?? ".") : pathOnServer(given, address)),
     send: async (contract, request, how) => call(contract, parseRequest(contract, request), { ...how, principal }),
     [Symbol.asyncDispose]: close,
   };
@@ -34,7 +42,7 @@ export async function openCalls(): Promise<CommandCalls> {
 async function openOwn(): Promise<Caller> {
   const { openEmbeddedCaller } = await import("../library/embedded-caller.ts");
   // It ends before there could be another run.
-  return openEmbeddedCaller({ keepsWarm: false });
+  return openEmbeddedCaller({ keepsWarm: false, openLog: () => plainLog(process.stderr) });
 }
 
 async function openRemote(address: { readonly url: string; readonly key: string | undefined }): Promise<Caller> {

@@ -6,7 +6,7 @@ export interface HttpCallerOptions {
   readonly url: string;
   /** An API key, or the token of a server on this machine; default: none. */
   readonly key?: string | undefined;
-  /** Aborts every call. */
+  /** Cancels every call. */
   readonly signal?: CallSignal | undefined;
   /**
    * How many times to retry a call that the server has no capacity for (CAPACITY), each after the delay that the server

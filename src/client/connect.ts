@@ -4,7 +4,7 @@ import { openHttpCaller } from "./http-caller.ts";
 
 /**
  * Glovebox on a server (`glovebox serve`), with the objects of the library. Nothing is sent before the first call;
- * `close()` aborts the calls in flight and leaves the server's sessions and environments as they are.
+ * `close()` cancels the calls in flight and leaves the server's sessions and environments as they are.
  *
  * Works in Node, Bun and browsers. What has no route (images, mounts, `doctor`) throws UNSUPPORTED, and so do copies of
  * paths, which only `connect` of `glovebox` can do; a connection that fails or breaks throws NETWORK_ERROR.

@@ -10,7 +10,8 @@ import { ownSandboxesOperation } from "./own-sandboxes.ts";
 import { readAnswer, readBody } from "./read-answer.ts";
 import { withGatheredStdin } from "./gather-stdin.ts";
 import { liveCall } from "./live/live-call.ts";
-import { pathOfFields, requestOfRoute, type RouteRequest } from "./request-of-route.ts";
+import { withGivingUp } from "./end-run.ts";
+import { pathOfFields, pathSegment, requestOfRoute, type RouteRequest } from "./request-of-route.ts";
 
 const ticketSchema = z.object({ ticket: z.string() });
 
@@ -28,10 +29,9 @@ export function openHttpCaller({ url, key, signal, maxRetries = 0 }: HttpCallerO
   const headers: Readonly<Record<string, string>> = key === undefined ? {} : { authorization: `Bearer ${key}` };
   const ask = async <T>(
     { method, path, body }: RouteRequest,
-    { accept, signal: own }: { readonly accept: string; readonly signal: AbortSignal | undefined },
+    { accept, signal: given }: { readonly accept: string; readonly signal: AbortSignal },
     read: (response: Response) => Promise<T>,
   ): Promise<T> => {
-    const given = AbortSignal.any([own, signal, closing.signal].filter((each) => each !== undefined));
     const content = body === undefined ? {} : { "content-type": "application/json" };
     try {
       // The key is for this server only.
@@ -46,34 +46,54 @@ export function openHttpCaller({ url, key, signal, maxRetries = 0 }: HttpCallerO
     }
   };
   const send: Send = async (contract, request, call) => {
-    const { signal: own } = call;
+    const giveUp = AbortSignal.any([call.signal, signal, closing.signal].filter((each) => each !== undefined));
     const special = ownSandboxesOperation(contract);
-    if (special !== null) return special(request, (route) => ask(route, { accept: json, signal: own }, readDated));
-    if (contract.channel !== undefined) return live(contract, contract.channel, request, call);
+    if (special !== null) return special(request, (route) => ask(route, { accept: json, signal: giveUp }, readDated));
+    if (contract.channel !== undefined) return live(contract, contract.channel, request, { ...call, signal: giveUp });
     const route = requestOfRoute(contract, await withGatheredStdin(contract, request, call));
-    const accept = contract.tool?.mayTakeLong === true ? events : json;
-    return ask(route, { accept, signal: own }, (response) => readAnswer(response, contract, call));
+    if (contract.tool?.mayTakeLong !== true)
+      return ask(route, { accept: json, signal: giveUp }, (response) => readAnswer(response, contract, call));
+    return withGivingUp(giveUp, {
+      run: (hangUp, onBegun) =>
+        ask(route, { accept: events, signal: hangUp }, (response) => {
+          onBegun(response.headers.get("glovebox-run-id"));
+          return readAnswer(response, contract, call);
+        }),
+      end: (id, hangUp) => ask(endOfRun(id), { accept: json, signal: hangUp }, readBody),
+    });
   };
   const live = async (
     contract: OperationContract,
     channel: string,
     request: object,
-    call: OperationCall,
+    call: OperationCall & { readonly signal: AbortSignal },
   ): Promise<unknown> => {
     const { path, rest } = pathOfFields(channel, new Map(Object.entries(request)));
-    const giveUp = AbortSignal.any([call.signal, signal, closing.signal].filter((each) => each !== undefined));
     // Browsers cannot send the key with a WebSocket.
-    const asked = await ask({ method: "POST", path: "/api/tickets" }, { accept: json, signal: giveUp }, readBody);
+    const asked = await ask({ method: "POST", path: "/api/tickets" }, { accept: json, signal: call.signal }, readBody);
     const { ticket } = ticketSchema.parse(asked);
     const url = `${base.replace(/^http/, "ws")}${path}?ticket=${encodeURIComponent(ticket)}`;
-    return liveCall(new WebSocket(url), contract, Object.fromEntries(rest), { ...call, signal: giveUp });
+    return liveCall(new WebSocket(url), contract, Object.fromEntries(rest), call);
   };
+  const inFlight = new Set<Promise<unknown>>();
+  const sendRetried = withRetries(send, maxRetries);
   return {
-    call: withRetries(send, maxRetries) as Caller["call"],
+    call: (async (contract, request, call) => {
+      const answer = sendRetried(contract, request, call);
+      inFlight.add(answer);
+      return answer.finally(() => inFlight.delete(answer));
+    }) as Caller["call"],
     // A server knows its own principals by their keys.
     principal: "remote",
-    close: () => Promise.resolve(closing.abort()),
+    close: async () => {
+      closing.abort();
+      await Promise.allSettled(inFlight);
+    },
   };
+}
+
+function endOfRun(id: string): RouteRequest {
+  return { method: "DELETE", path: `/api/sandbox/${pathSegment("id", id)}?forget=false` };
 }
 
 type Send = (contract: OperationContract, request: object, call: OperationCall) => Promise<unknown>;
@@ -106,5 +126,5 @@ function readUrl(text: string): string {
   }
   if (url.username !== "" || url.password !== "") throw invalidField("url", "no password; use `key` instead", "one");
   if (url.search !== "" || url.hash !== "") throw invalidField("url", "neither ? nor #", url.search + url.hash);
-  return url.href.replace(/\/+$/, "");
+  return url.href.replace(/(?<!\/)\/+$/, "");
 }

@@ -26,22 +26,24 @@ type RemoveRequest = RequestOf<typeof removeSandboxesContract>;
 async function list({ engine }: ListRequest, ask: Ask): Promise<ResponseOf<typeof listSandboxesContract>> {
   const { body, dateMs } = await ask({ method: "GET", path: "/api/sandbox" });
   const { sandboxes } = checked(ownSandboxesSchema, body);
-  const rows = sandboxes.flatMap(({ sandbox_id: id, engine: own, kind, elapsed_ms: elapsedMs }) => {
+  const rows = sandboxes.flatMap(({ sandbox_id: id, engine: own, kind, elapsed_ms: elapsedMs, name, work, image }) => {
     // One that is still queued has no sandbox yet.
     if (id === null || own === null || (engine !== undefined && own !== engine)) return [];
     const createdAt = new Date(dateMs - elapsedMs).toISOString();
     const alive = { running: true, owner: "living" } as const;
-    return [{ sandbox_id: id, engine: own, kind: kind ?? "", principal: "", created_at: createdAt, ...alive }];
+    const about = { kind: kind ?? "", name, work, image };
+    return [{ sandbox_id: id, engine: own, ...about, principal: "", created_at: createdAt, ...alive }];
   });
   return { sandboxes: [...new Map(rows.map((row) => [row.sandbox_id, row])).values()] };
 }
 
 async function remove({ ids }: RemoveRequest, ask: Ask): Promise<ResponseOf<typeof removeSandboxesContract>> {
+  const removed: string[] = [];
   for (const id of ids) {
     const { body } = await ask({ method: "DELETE", path: `/api/sandbox/${pathSegment("id", id)}` });
-    checked(removedSandboxSchema, body);
+    removed.push(checked(removedSandboxSchema, body).id);
   }
-  return { removed: [...ids] };
+  return { removed };
 }
 
 function checked<Schema extends z.ZodType>(schema: Schema, body: unknown): z.output<Schema> {

@@ -14,7 +14,11 @@ type Underway = Exclude<WireEvent, { readonly event: "result" | "error" }>;
 export function eventOf(event: Underway): OperationEvent {
   switch (event.event) {
     case "sandbox":
-      return { type: "sandbox", sandboxId: event.sandbox_id };
+      return {
+        type: "sandbox",
+        sandboxId: event.sandbox_id,
+        ...(event.name === undefined ? {} : { name: event.name }),
+      };
     case "output": {
       const { stream, text = "", base64 } = event;
       return {

@@ -10,10 +10,9 @@ import type { AgentsConfig } from "./agents-config.ts";
 import type { ToolingFilesMode } from "../policy/tooling/tooling-files.ts";
 import type { SecretSource } from "./secrets/secret-source.ts";
 
-/** Which engine answers `run_code`: the configured container engine, or the embedded one (SPEC RT4). */
+/** Where `run_code` runs: in a container, or in the embedded sandbox (SPEC RT4). */
 export const executionModes = ["container", "preload"] as const;
 export type ExecutionMode = (typeof executionModes)[number];
-export const defaultExecutionMode: ExecutionMode = "preload";
 
 /** Which engine is used in container mode; `auto` probes for one (SPEC RT1). */
 export const containerRuntimes: readonly string[] = ["auto", ...containerEngines];
@@ -28,7 +27,8 @@ export type LogLevel = (typeof logLevels)[number];
 
 /** The whole configuration, checked and frozen; docs/configuration.md describes each key. */
 export interface Config {
-  readonly executionMode: ExecutionMode;
+  /** null, the default: the embedded sandbox; for `glovebox serve` containers, if an engine answers at its start. */
+  readonly executionMode: ExecutionMode | null;
   readonly containerRuntime: ContainerRuntime;
   readonly maxContainers: number;
   readonly queue: {
@@ -58,6 +58,8 @@ export interface Config {
   readonly minIsolation: Isolation;
   /** One-shot runs by language; `session` for `run_code`. */
   readonly images: Readonly<Record<Language | "session", string>>;
+  /** Images and registries (`HOST[:PORT]/*`) that API keys may name beside those above. */
+  readonly allowedImages: readonly string[];
   /** Base of `bun-runner-base`. */
   readonly sessionBaseImage: string;
   readonly session: {

@@ -28,7 +28,7 @@ describe("loadConfig without anything set", () => {
   it("gives the defaults", async () => {
     const { values, sources, file } = await load();
     expect(values).toEqual({
-      executionMode: "preload",
+      executionMode: null,
       containerRuntime: "auto",
       maxContainers: 10,
       queue: { limit: 100, timeoutMs: 30_000 },
@@ -41,6 +41,7 @@ describe("loadConfig without anything set", () => {
         typescript: "node:24-slim",
         session: "bun-runner-base",
       },
+      allowedImages: [],
       prebuiltOnly: false,
       buildDockerfiles: false,
       engineRestart: "idle",
@@ -115,7 +116,7 @@ describe("precedence", () => {
       containerRuntime: "podman",
       logLevel: "info",
       queue: { limit: 7, timeoutMs: 60_000 },
-      executionMode: "preload",
+      executionMode: null,
     });
     expect(loaded.values.explicitSettings.toSorted()).toEqual([
       "container_runtime",
@@ -132,7 +133,7 @@ describe("precedence", () => {
       "queue.limit": "file",
       execution_mode: "default",
     });
-    expect(loaded.settings).toMatchObject({ max_containers: 1, "queue.timeout": "1m", execution_mode: "preload" });
+    expect(loaded.settings).toMatchObject({ max_containers: 1, "queue.timeout": "1m", execution_mode: null });
     expect(loaded.file).toBe(defaultPath);
   });
 
@@ -149,8 +150,8 @@ describe("bad values", () => {
       'execution_mode (environment variable EXECUTION_MODE): expected one of container, preload, got "docker".',
     ],
     [
-      { CONTAINER_RUNTIME: "kubernetes" },
-      'container_runtime (environment variable CONTAINER_RUNTIME): expected one of auto, docker, podman, apple, got "kubernetes".',
+      { CONTAINER_RUNTIME: "nomad" },
+      'container_runtime (environment variable CONTAINER_RUNTIME): expected one of auto, docker, podman, apple, kubernetes, got "nomad".',
     ],
     [
       { MAX_CONTAINERS: "0" },

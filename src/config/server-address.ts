@@ -6,6 +6,8 @@ import { openAccessToken } from "./secrets/access-token.ts";
 export interface ServerAddress {
   readonly url: string;
   readonly key: string | undefined;
+  /** Whether its name is one of this machine's own, so that it most likely has the same files. */
+  readonly isLoopback: boolean;
 }
 
 /** Names and addresses of this machine's own. */
@@ -40,6 +42,7 @@ async function addressOf(url: string): Promise<ServerAddress> {
       context: { field: "GLOVEBOX_URL" },
     });
   }
-  if (key !== "") return { url, key };
-  return { url, key: loopback.test(new URL(url).hostname) ? await openAccessToken(host) : undefined };
+  const isLoopback = loopback.test(new URL(url).hostname);
+  if (key !== "") return { url, key, isLoopback };
+  return { url, key: isLoopback ? await openAccessToken(host) : undefined, isLoopback };
 }

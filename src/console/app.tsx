@@ -25,7 +25,9 @@ function Console(): VNode {
   // A list belongs to the token that it was asked for with.
   const { token } = session.value;
   useEffect(watchLists, [token]);
-  useEffect(() => (section === "history" ? watchHistory() : undefined), [section, token]);
+  // Alerts name what ran in sandboxes that have ended.
+  const needsHistory = section !== "running";
+  useEffect(() => (needsHistory ? watchHistory() : undefined), [needsHistory, token]);
   useEffect(() => followKeys({ onHelp: () => shortcuts.current?.showModal() }), []);
   return (
     <div class="console" data-view={id === null ? "list" : "detail"}>

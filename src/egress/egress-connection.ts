@@ -1,23 +1,17 @@
 import type { Socket } from "node:net";
-import type { Readable, Writable } from "node:stream";
-import { settlesWithin, untilCancelled } from "../base/abort.ts";
+import type { Duplex } from "node:stream";
 import { createId } from "../base/id.ts";
-import { untilWritable } from "../base/streams/until-writable.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Denial } from "../policy/network/denial.ts";
 import type { EgressPolicy } from "../policy/network/egress-policy.ts";
+import { ConnectionRelay } from "./connection-relay.ts";
 import { proxyError, type ProxyProcess } from "./proxy-process.ts";
 import type { RedactText, RefusalListener } from "./refusal-listener.ts";
 import type { TrafficCount } from "./traffic.ts";
 
-/** The bytes from and to a forwarder, over whatever transport. */
-export interface ForwarderChannel {
-  readonly input: Writable;
-  readonly output: AsyncIterable<Uint8Array> | Readable;
-}
+/** Opens the port at which programs find the proxy. */
+export type OpenPort = (onConnection: (connection: Duplex) => void) => Promise<{ close(): Promise<void> }>;
 
-/** How long a forwarder may take to listen: as long as starting an interpreter on a busy machine. */
-const readyMs = 30_000;
 const maxDenialsKept = 20;
 
 /** A sandbox's connection to the proxy: relays bytes without looking at them, and records refusals. */
@@ -26,11 +20,11 @@ export class EgressConnection {
   /** A sandbox may have several at a time. */
   readonly #channel: string;
   readonly #socket: Socket;
-  readonly #ready: PromiseWithResolvers<void>;
   readonly #onEnded: () => void;
   readonly #traffic: TrafficCount;
   readonly #denials: Denial[] = [];
   readonly #lost = Promise.withResolvers<void>();
+  #stopServing: () => void = () => undefined;
   #denialCount = 0;
   #isClosing = false;
   #isLost = false;
@@ -50,11 +44,9 @@ export class EgressConnection {
     readonly redact: RedactText;
   }): Promise<EgressConnection> {
     const { process, sandbox, policy, logger, refusalLevel, refusals, traffic, redact } = options;
-    const ready = Promise.withResolvers<void>();
     const heard: { deny: (denial: Denial) => void } = { deny: () => undefined };
     const channel = createId("chn");
     const socket = await process.openChannel(channel, policy, {
-      onReady: ready.resolve,
       onDenied: (told) => {
         const denial = redacted(told, redact);
         logger[refusalLevel]({ sandbox, denial }, "connection refused by the network policy");
@@ -66,7 +58,6 @@ export class EgressConnection {
       process,
       channel,
       socket,
-      ready,
       traffic,
       onEnded: () => refusals.ended(sandbox),
     });
@@ -79,19 +70,14 @@ export class EgressConnection {
     readonly process: ProxyProcess;
     readonly channel: string;
     readonly socket: Socket;
-    readonly ready: PromiseWithResolvers<void>;
     readonly traffic: TrafficCount;
     readonly onEnded: () => void;
   }) {
     this.#process = parts.process;
     this.#channel = parts.channel;
     this.#socket = parts.socket;
-    this.#ready = parts.ready;
     this.#onEnded = parts.onEnded;
     this.#traffic = parts.traffic;
-    this.#ready.promise.catch(() => {
-      // Only matters to code that awaits it.
-    });
   }
 
   /** The first refusals. */
@@ -114,28 +100,32 @@ export class EgressConnection {
     return this.#lost.promise;
   }
 
-  /** Connects the forwarder to the proxy; `preamble` is sent to the forwarder first. */
-  attach({ input, output }: ForwarderChannel, preamble: Uint8Array): void {
-    input.on("error", () => {
-      // A forwarder that has ended affects only its own sandbox.
+  /** Hands what programs say at the port to the proxy from then on; the port is given back at the end. @throws NETWORK_ERROR */
+  async serve(open: OpenPort): Promise<void> {
+    const socket = this.#socket;
+    const relay = new ConnectionRelay((frame, sent) => {
+      this.#traffic.sentBytes += frame.length;
+      if (socket.writable) socket.write(frame, () => sent());
     });
-    input.write(preamble);
-    void this.#upload(output);
-    this.#socket.on("data", (bytes: Buffer) => {
+    socket.on("data", (bytes: Buffer) => {
       this.#traffic.receivedBytes += bytes.length;
-      if (input.write(bytes)) return;
-      this.#socket.pause();
-      void untilWritable(input).then(() => this.#socket.resume());
+      try {
+        relay.receive(bytes);
+      } catch (error) {
+        if (!(error instanceof RangeError)) throw error;
+        socket.destroy();
+      }
     });
-    // The forwarder then closes its connections and exits.
-    this.#socket.once("close", () => input.end());
-  }
-
-  /** Resolves when programs can connect. @throws NETWORK_ERROR, CANCELLED */
-  async ready(signal: AbortSignal | undefined): Promise<void> {
-    const isInTime = await untilCancelled(settlesWithin(this.#ready.promise, readyMs), signal);
-    if (!isInTime) this.#ready.reject(proxyError("The sandbox's end of the network did not come up."));
-    await this.#ready.promise;
+    const port = await open((connection) => relay.accept(connection));
+    this.#stopServing = () => {
+      relay.close();
+      // Its sandbox may have ended.
+      port.close().catch(() => undefined);
+    };
+    socket.once("close", () => this.#stopServing());
+    if (!socket.destroyed) return;
+    this.#stopServing();
+    throw proxyError("The egress proxy ended.");
   }
 
   /**
@@ -157,22 +147,10 @@ export class EgressConnection {
   close(): void {
     if (this.#isClosing) return;
     this.#isClosing = true;
+    // At once, so that the next network of the sandbox finds the port free.
+    this.#stopServing();
     this.#socket.destroy();
     this.#onEnded();
-  }
-
-  async #upload(output: AsyncIterable<Uint8Array>): Promise<void> {
-    try {
-      for await (const bytes of output) {
-        if (this.#socket.destroyed) continue;
-        this.#traffic.sentBytes += bytes.length;
-        if (!this.#socket.write(bytes)) await untilWritable(this.#socket);
-      }
-    } catch {
-      // The channel broke because its sandbox ended, which is reported separately.
-    }
-    this.#ready.reject(proxyError("The sandbox's end of the network could not be started."));
-    this.#socket.destroy();
   }
 
   #deny(denial: Denial): void {
@@ -185,7 +163,6 @@ export class EgressConnection {
     if (this.#isClosing) return;
     this.#isLost = true;
     this.#lost.resolve();
-    this.#ready.reject(proxyError("The egress proxy ended."));
   }
 }
 

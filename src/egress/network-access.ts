@@ -6,7 +6,6 @@ import { hostOf, type HostAndPort } from "../policy/network/host-and-port.ts";
 import type { UpstreamFault } from "../policy/network/upstream-proxy.ts";
 import type { EgressConnection } from "./egress-connection.ts";
 import type { EgressProxies } from "./egress-proxies.ts";
-import { forwarderPreamble } from "./forwarder.ts";
 import type { Registry } from "./proxy-messages.ts";
 import type { RedactText } from "./refusal-listener.ts";
 import type { RegistrySettings } from "./registries/registry-settings.ts";
@@ -32,8 +31,8 @@ export interface NetworkGrant {
   readonly warnings: readonly string[];
   /** For `EgressConnection.change`: switches a sandbox to this policy. */
   readonly policy: EgressPolicy;
-  /** The first thing that the sandbox's forwarder reads. */
-  readonly preamble: Uint8Array;
+  /** Those that the host trusts, in PEM: for programs in the sandbox. */
+  readonly certificates: string;
   /** @throws NETWORK_ERROR */
   connect(sandboxId: string, redact: RedactText): Promise<EgressConnection>;
 }
@@ -65,7 +64,7 @@ export class NetworkAccess {
       environment: sandboxVariables(known?.registries ?? []),
       warnings: known?.problems ?? [],
       policy: egress,
-      preamble: forwarderPreamble(await proxy.certificates()),
+      certificates: await proxy.certificates(),
       connect: (sandboxId, redact) => proxy.connect(sandboxId, egress, redact),
     };
   }
@@ -78,9 +77,10 @@ export class NetworkAccess {
       return { name: policy.kind, allowed, trusted: privateHosts, maxBytes };
     }
     const { own = [], files = [] } = known ?? {};
+    const name = policy.isInstalling === true ? "installing" : "registries";
     const registries = [...own, ...files].map(({ name, port }) => ({ name, subdomains: false, ports: [port] }));
     return {
-      name: named.length === 0 ? "registries" : "registries and domains",
+      name: named.length === 0 ? name : "registries and domains",
       allowed: [...registries, ...named],
       // The operator chose the registry, wherever it is; but the registry itself chose the hosts it points to.
       trusted: [...own, ...privateHosts],

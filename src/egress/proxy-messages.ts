@@ -39,8 +39,6 @@ export type ToProxy =
 export type FromProxy =
   /** It is listening; `certificates` are those that the host trusts, in PEM. */
   | { readonly type: "started"; readonly certificates: string }
-  /** The channel's forwarder is listening. */
-  | { readonly type: "ready"; readonly channel: string }
   | { readonly type: "denied"; readonly channel: string; readonly denial: Denial }
   /** The upstream proxy failed; a phrase that follows "the upstream proxy". */
   | { readonly type: "trouble"; readonly reason: string }

@@ -25,7 +25,6 @@ export interface ProxyProcessOptions extends ProxyChildOptions {
 
 /** Events of one channel's part of the proxy. */
 export interface ChannelListener {
-  readonly onReady: () => void;
   readonly onDenied: (denial: Extract<FromProxy, { type: "denied" }>["denial"]) => void;
 }
 
@@ -106,7 +105,7 @@ export class ProxyProcess {
     return this.#listeners.size;
   }
 
-  /** A byte channel into the proxy for a sandbox's forwarder, under a name of its own. @throws NETWORK_ERROR */
+  /** A byte channel into the proxy for a sandbox's connections, under a name of its own. @throws NETWORK_ERROR */
   async openChannel(channel: string, policy: EgressPolicy, listener: ChannelListener): Promise<Socket> {
     const token = `${createId("tok")}${createId("tok")}${createId("tok")}`.slice(0, tokenCharacters);
     this.#listeners.set(channel, listener);
@@ -177,7 +176,6 @@ export class ProxyProcess {
   }
 
   #hear(message: FromProxy): void {
-    if (message.type === "ready") this.#listeners.get(message.channel)?.onReady();
     if (message.type === "denied") this.#listeners.get(message.channel)?.onDenied(message.denial);
     if (message.type === "trouble" && !this.#isTroubled) {
       this.#isTroubled = true;

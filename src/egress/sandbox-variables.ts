@@ -1,10 +1,10 @@
 import type { Registry } from "./proxy-messages.ts";
-import { certificateFile, forwarderPort } from "./forwarder.ts";
+import { certificateFile, networkPort } from "./sandbox-end.ts";
 import { registryVariables } from "./registries/registry-variables.ts";
 
 /** Variables by which common programs find the proxy, the certificates and the registries. */
 export function sandboxVariables(registries: readonly Registry[]): Readonly<Record<string, string>> {
-  const proxy = `http://127.0.0.1:${forwarderPort}`;
+  const proxy = `http://127.0.0.1:${networkPort}`;
   const direct = "localhost,127.0.0.1,::1";
   return {
     ...both({ http_proxy: proxy, https_proxy: proxy, no_proxy: direct }),

@@ -18,6 +18,12 @@ export interface Capabilities {
   readonly programs?: "any" | "interpretersOnly" | undefined;
   /** What runs JavaScript where there are no images; left out: the image has it. */
   readonly javascript?: "bun" | "node" | undefined;
+  /**
+   * How the process of ours that starts, watches and ends programs stands to them: `apart`: it is another user, and out of
+   * their reach; `shared`: it is the same, so a program can stop or kill what watches over another one of its sandbox, which
+   * then ends as lost. Left out: nothing of ours does so inside.
+   */
+  readonly supervisor?: "apart" | "shared" | undefined;
   /** What every result must tell of this engine's isolation, one sentence each. */
   readonly notes?: readonly string[] | undefined;
   /** What people can do here to reach a better isolation, and why it is not reached; one or two sentences. */
@@ -58,8 +64,8 @@ export interface Capabilities {
   readonly cpuReporting: boolean;
   /** Whether `ExecSpec.user` is honoured. */
   readonly execUser: boolean;
-  /** Whether `Process.kill` of an exec ends exactly its process tree. */
-  readonly execKill: boolean;
+  /** Whether it is for `helperUser`, where it is for no other one. Left out: as `execUser`. */
+  readonly helperUser?: boolean | undefined;
   /**
    * Whether all programs of a container share one network, loopback included, so that one of them can serve the others.
    * `none`: they have no network at all, and no way out can be given that is the only one.

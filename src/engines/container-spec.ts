@@ -12,7 +12,7 @@ export interface ContainerSpec {
   readonly environment?: Readonly<Record<string, string>> | undefined;
   /** Absolute path inside; default `/`. */
   readonly workingDirectory?: string | undefined;
-  /** `uid:gid` that `command` and each exec run as, unless an exec names another; default `1000:1000`. */
+  /** `uid:gid` that `command` and each exec run as, unless an exec names another; default `programUser`. */
   readonly processUser?: string | undefined;
   /**
    * Capabilities of programs that are root, for installing; default none. Nobody can gain one that is not here. Where it is
@@ -42,6 +42,12 @@ export interface ContainerSpec {
 /** What installers need to give files and themselves to other users. */
 export type RootCapability = "CHOWN" | "DAC_OVERRIDE" | "FOWNER" | "SETUID" | "SETGID";
 
+/**
+ * Open files of each process: what bounds the buffers of its sockets, which control groups do not always count. Servers and
+ * the watchers of development tools stay far below; a watcher takes one for all the folders that it watches.
+ */
+export const defaultOpenFiles = 4_096;
+
 /** All are hard limits for everything in the container together. */
 export interface ContainerLimits {
   /** CPUs' worth of time, fractions allowed. */
@@ -50,7 +56,7 @@ export interface ContainerLimits {
   readonly memoryBytes: number;
   /** Processes and threads together. */
   readonly pids: number;
-  /** Open files per process; default 16384. */
+  /** Open files per process; default `defaultOpenFiles`. */
   readonly openFiles?: number | undefined;
 }
 

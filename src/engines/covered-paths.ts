@@ -6,6 +6,8 @@ export const coveredProcPaths: readonly string[] = [
   "/proc/kcore",
   "/proc/keys",
   "/proc/latency_stats",
+  // Everybody may set watches here, of which the kernel ends each in turn: a program with thousands takes minutes to end.
+  "/proc/pressure",
   "/proc/sched_debug",
   "/proc/scsi",
   "/proc/sysrq-trigger",

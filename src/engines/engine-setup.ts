@@ -6,6 +6,8 @@ export interface EngineComponent {
   readonly version: string;
   /** Its commit or package revision, such as `1.1.5+ds1-1+deb12u1`, where it tells one. */
   readonly build?: string | undefined;
+  /** The OCI runtime that it is, if only runs that ask for that one use it. */
+  readonly ociRuntime?: string | undefined;
 }
 
 /** How an engine's API is reached. */
@@ -22,13 +24,6 @@ export interface EngineConnection {
 /** Who the root of a container is on the engine's host. */
 export type ContainerRoot = "root" | "remapped" | "rootless";
 
-export interface LingeringHelpers {
-  /** Unless the setting says otherwise, which the engine does not tell. */
-  readonly defaultSeconds: number;
-  /** Its name and where it is written. */
-  readonly setting: string;
-}
-
 /** Facts of how an engine is set up; a fact that it does not tell is left out. Judging them is not its business. */
 export interface EngineSetup {
   readonly connection?: EngineConnection;
@@ -41,8 +36,6 @@ export interface EngineSetup {
   readonly authorizationPlugins?: readonly string[];
   /** Where else its API is open, without a proof of who asks, to whoever can reach it: URLs. */
   readonly openAddresses?: readonly string[];
-  /** Processes of its own that each exec leaves on its host for a while, and the setting that says how long. */
-  readonly lingeringHelpers?: LingeringHelpers;
   /** Whether this process sets sandboxes up itself, with its own privileges. */
   readonly inProcess?: boolean;
   /** Whether the program that sets sandboxes up gains root by its setuid bit. */

@@ -11,6 +11,11 @@ describe("the order in which auto asks the engines", () => {
     expect(order("win32")).toEqual(["docker", "podman", "apple", "local"]);
   });
 
+  it("leaves out what is used only by its name", () => {
+    expect(engineTable.filter(({ onlyByName }) => onlyByName === true).map(({ name }) => name)).toEqual(["kubernetes"]);
+    expect(order("linux")).not.toContain("kubernetes");
+  });
+
   it.each(["linux", "darwin", "win32"] as const)("never ends at the embedded one on %s unless it may", (platform) => {
     expect(order(platform, false)).not.toContain("local");
     expect(order(platform).at(-1)).toBe("local");

@@ -10,6 +10,10 @@ export interface EngineRow {
    * `auto` ends at, and never stands in where containers are demanded (SPEC RT2).
    */
   readonly embedded: boolean;
+  /**
+   * Whether it is used only when it is asked for by its name: what it needs may be there for other purposes, and belong to others.
+   */
+  readonly onlyByName?: true | undefined;
   /** The platform on which `auto` asks it before all others. */
   readonly firstOn?: NodeJS.Platform | undefined;
   /** An engine for this machine; left out: this version has no adapter. */
@@ -38,10 +42,10 @@ export const engineTable: readonly EngineRow[] = [
   {
     name: "docker",
     embedded: false,
-    open: async ({ environment, platform }) => {
+    open: async ({ environment, platform, randomInteger }) => {
       const { createDockerEngine } = await import("./docker/docker-engine.ts");
       const { ociSeccompProfiles } = await import("../policy/seccomp/oci-profile.ts");
-      return createDockerEngine({ environment, platform, seccompProfiles: ociSeccompProfiles() });
+      return createDockerEngine({ environment, platform, seccompProfiles: ociSeccompProfiles(), randomInteger });
     },
     variables: ["DOCKER_HOST", "DOCKER_CONTEXT", "DOCKER_CONFIG", "DOCKER_TLS_VERIFY", "DOCKER_CERT_PATH"],
     hints: {
@@ -54,7 +58,7 @@ export const engineTable: readonly EngineRow[] = [
   {
     name: "podman",
     embedded: false,
-    open: async ({ environment, platform, uid, stateDirectory }) => {
+    open: async ({ environment, platform, uid, stateDirectory, randomInteger }) => {
       const { createPodmanEngine } = await import("./podman/podman-engine.ts");
       const { ociSeccompProfiles } = await import("../policy/seccomp/oci-profile.ts");
       const profileFolder = path.join(stateDirectory, "seccomp");
@@ -63,6 +67,7 @@ export const engineTable: readonly EngineRow[] = [
         platform,
         uid,
         seccompProfiles: ociSeccompProfiles(),
+        randomInteger,
         profileFolder,
       });
     },
@@ -73,6 +78,17 @@ export const engineTable: readonly EngineRow[] = [
     embedded: false,
     firstOn: "darwin",
     open: async (surroundings) => (await import("./apple/open-apple.ts")).openAppleEngine(surroundings),
+  },
+  {
+    name: "kubernetes",
+    embedded: false,
+    onlyByName: true,
+    open: async (surroundings) => (await import("./kubernetes/open-kubernetes.ts")).openKubernetesEngine(surroundings),
+    variables: [
+      ...["KUBECONFIG", "KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT"],
+      ...["GLOVEBOX_KUBERNETES_CONTEXT", "GLOVEBOX_KUBERNETES_NAMESPACE", "GLOVEBOX_KUBERNETES_ARCHITECTURE"],
+      ...["GLOVEBOX_KUBERNETES_PULL_SECRETS", "GLOVEBOX_KUBERNETES_ACCEPT"],
+    ],
   },
   {
     name: "local",
@@ -116,5 +132,6 @@ export function autoOrder(
   { platform, allowEmbedded }: AutoOrderOptions,
 ): readonly EngineRow[] {
   const rank = (row: EngineRow): number => (row.embedded ? 2 : row.firstOn === platform ? 0 : 1);
-  return rows.filter((row) => allowEmbedded || !row.embedded).toSorted((a, b) => rank(a) - rank(b));
+  const may = (row: EngineRow): boolean => row.onlyByName !== true && (allowEmbedded || !row.embedded);
+  return rows.filter(may).toSorted((a, b) => rank(a) - rank(b));
 }

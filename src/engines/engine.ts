@@ -1,5 +1,6 @@
 import type { Duplex, Writable } from "node:stream";
 import type { Capabilities } from "./capabilities.ts";
+import type { ContainerFiles } from "./container-files.ts";
 import type { ContainerSpec } from "./container-spec.ts";
 import type { ContainerStats } from "./container-stats.ts";
 import type { EngineComponent, EngineSetup } from "./engine-setup.ts";
@@ -71,21 +72,24 @@ export type EngineProbe =
       readonly reason: string;
       /** Commands or steps that start or install it on this platform. */
       readonly howToStart: string;
+      /** Nothing of it is on this machine; default: that is not known. */
+      readonly isAbsent?: true | undefined;
     };
 
-/** Images of one engine. */
+/**
+ * Images of one engine. A reference stands for the image with exactly that name and tag, or that whole digest or id. A
+ * name of an image that Glovebox prepared is POLICY_DENIED: only its id leads to it.
+ */
 export interface ImageStore {
   /** Whether the image is present, without any network access. */
   has(reference: string, options?: CallOptions): Promise<boolean>;
   /**
    * A name for the present image's content: another one when its tag moves on, and a reference of the image by itself.
-   * Where there are no images it names the host's interpreters.
-   * @throws IMAGE_UNAVAILABLE when it is not present
+   * Where there are no images it names the host's interpreters. @throws IMAGE_UNAVAILABLE when it is not present
    */
   identity(reference: string, options?: CallOptions): Promise<string>;
   /**
-   * Fetches the image from its registry.
-   * @throws IMAGE_UNAVAILABLE naming the image and the registry's reason
+   * Fetches the image from its registry. @throws IMAGE_UNAVAILABLE naming it and one of a fixed set of reasons
    */
   pull(reference: string, options?: PullOptions): Promise<void>;
   /**
@@ -113,7 +117,6 @@ export interface ImageStore {
   list(labels: Readonly<Record<string, string>>, options?: CallOptions): Promise<readonly ImageSummary[]>;
 }
 
-/** One line of `ImageStore.list`. */
 export interface ImageSummary {
   readonly id: string;
   readonly labels: Readonly<Record<string, string>>;
@@ -138,6 +141,8 @@ export interface BuildOptions extends CallOptions {
 }
 
 export interface PullOptions extends CallOptions {
+  /** Whether this machine's registry credentials may be used; default false, which some engines refuse. */
+  readonly useCredentials?: boolean | undefined;
   readonly onProgress?: ((progress: PullProgress) => void) | undefined;
 }
 
@@ -148,7 +153,6 @@ export interface PullProgress {
   readonly totalBytes: number | null;
 }
 
-/** One line of `Engine.list`. */
 export interface ContainerSummary {
   readonly id: string;
   /** As `ContainerSpec.name`; empty where it has none. */
@@ -190,15 +194,39 @@ export interface Container {
   /**
    * Connects to a TCP port on the loopback that its programs listen on. Either end can be closed by itself;
    * a connection that breaks closes without an end, on some engines with an error.
-   * @throws NETWORK_ERROR when nothing listens there, UNSUPPORTED where `capabilities.execNetwork` is `none` and in images
-   * without Python, Node and Bun, CAPACITY, SANDBOX_LOST
+   * @throws NETWORK_ERROR when nothing listens there, UNSUPPORTED where `capabilities.execNetwork` is `none`, CAPACITY,
+   * SANDBOX_LOST
    */
   connect(port: number, options?: CallOptions): Promise<Duplex>;
+  /**
+   * Listens on the loopback for programs, and hands each of their connections over, at most 64 at once. Left out where no
+   * program of ours is pid 1.
+   * @throws NETWORK_ERROR when a program listens there, CAPACITY, SANDBOX_LOST
+   */
+  readonly listen?:
+    | ((port: number, onConnection: (connection: Duplex) => void, options?: CallOptions) => Promise<OpenedPort>)
+    | undefined;
+  /** As `exec`, with a terminal for its input, output and errors: all of it comes as standard output. Left out as `listen`. */
+  readonly execInTerminal?:
+    | ((spec: ExecSpec, size: TerminalSize, options?: CallOptions) => Promise<TerminalProcess>)
+    | undefined;
+  /** Puts a file there that programs may read. Left out as `listen`. @throws PERMISSION_DENIED, CAPACITY, SANDBOX_LOST */
+  readonly placeFile?: ((file: PlacedFile, options?: CallOptions) => Promise<void>) | undefined;
+  /**
+   * Files beneath an absolute folder, as `user` (`uid:gid`; default `processUser`) has them. Left out where no supervisor runs
+   * inside.
+   */
+  files?(folder: string, user?: string): ContainerFiles;
   inspect(options?: CallOptions): Promise<ContainerState>;
   /** Whether programs can be started in it, which a paused one's cannot; asked in about 2 ms where something of ours runs inside. */
   isAlive(options?: CallOptions): Promise<boolean>;
   /** Resources used so far; what the engine cannot tell is null. */
   stats(options?: CallOptions): Promise<ContainerStats>;
+  /**
+   * Has `listener` told its statistics now and then each second while it runs, in place of an earlier one; it does not throw.
+   * False, and left out: it cannot tell by itself and must be asked.
+   */
+  watchStats?(listener: (stats: ContainerStats) => void): boolean;
   /** Bytes of the files that programs have written to a writable root; null where there is none, or it cannot be told. */
   writtenBytes(options?: CallOptions): Promise<number | null>;
   /** The folder of this machine that holds those files; null where there is none, or it is not known. */
@@ -219,6 +247,33 @@ export interface Container {
   remove(options?: CallOptions): Promise<void>;
 }
 
+/** Size of a terminal, in characters. */
+export interface TerminalSize {
+  readonly rows: number;
+  readonly columns: number;
+}
+
+/** A process with a terminal. */
+export interface TerminalProcess extends Process {
+  /** The size of its terminal from now on. */
+  resize(size: TerminalSize): void;
+}
+
+/** A port that is listened on. */
+export interface OpenedPort {
+  /** The port is free at once for the next call; connections stay. */
+  close(): Promise<void>;
+}
+
+/** A file of ours for programs. */
+export interface PlacedFile {
+  /** Absolute; one that is there is replaced. */
+  readonly path: string;
+  readonly content: Uint8Array;
+  /** `uid:gid` of its owner; default: the container's `processUser`. */
+  readonly user?: string | undefined;
+}
+
 /** A process to start inside a running container. */
 export interface ExecSpec {
   /** Program and arguments; never a shell string. */
@@ -234,11 +289,6 @@ export interface ExecSpec {
   readonly workingDirectory?: string | undefined;
   /** `uid:gid`; default: the container's `processUser`. */
   readonly user?: string | undefined;
-  /**
-   * Whether it may go on while another program of its user is killed. Where programs share their user's processes it is
-   * then started by way of `sh` and has a variable `GLOVEBOX_EXEC`, by which what it starts can be told from the rest.
-   */
-  readonly concurrent?: boolean | undefined;
 }
 
 /** A running process and its three streams. */
@@ -254,10 +304,8 @@ export interface Process {
    */
   readonly exit: Promise<ProcessExit>;
   /**
-   * Sends the signal to the process and all that it started, also when it has ended itself. What no living program of its
-   * user has started is taken for its own. SIGKILL resolves when nothing of it is left.
-   * @throws UNSUPPORTED where `capabilities.execKill` is false, or when another program of its user runs that is not
-   * `concurrent`; SANDBOX_LOST when something may be left: then only the container's end is certain
+   * Sends the signal to the process and all that it started, also when it has ended itself. SIGKILL resolves when nothing of it is left.
+   * @throws SANDBOX_LOST when something may be left: then only the container's end is certain
    */
   kill(signal: "SIGTERM" | "SIGKILL"): Promise<void>;
   /**
@@ -266,11 +314,13 @@ export interface Process {
    */
   isGone?(): Promise<boolean>;
   /**
-   * Sends the signal to the process itself and to nothing else; nothing happens when it has ended. Only on an exec that
-   * is `concurrent`; left out where a process cannot be told from what it started.
+   * Sends the signal to the process itself and to nothing else; nothing happens when it has ended.
+   * Left out where a process cannot be told from what it started.
    * @throws SANDBOX_LOST when it could not be sent
    */
   signal?(signal: ProcessSignal): Promise<void>;
+  /** Lets it, and all that it started, go on when another program has stopped them; left out where that cannot be. */
+  resume?(): void;
 }
 
 /** Signals that a program may be sent for what it does with them. */

@@ -166,9 +166,12 @@ class GuardedEngine implements Engine {
         this.#step("exec", () => this.#call("exec", options, (signal) => container.exec(spec, { signal }))),
       connect: (port, options) =>
         this.#step("connect", () => this.#call("connect", options, (signal) => container.connect(port, { signal }))),
+      ...this.#guardSupervised(container),
+      ...(container.files === undefined ? {} : { files: container.files.bind(container) }),
       inspect: (options) => this.#call("query", options, (signal) => container.inspect({ signal })),
       isAlive: (options) => this.#call("query", options, (signal) => container.isAlive({ signal })),
       stats: (options) => this.#call("query", options, (signal) => container.stats({ signal })),
+      watchStats: (listener) => container.watchStats?.(listener) ?? false,
       writtenBytes: (options) => this.#call("query", options, (signal) => container.writtenBytes({ signal })),
       writtenFolder: (options) => this.#call("query", options, (signal) => container.writtenFolder({ signal })),
       wait: (options) => this.#call(null, options, (signal) => container.wait({ signal })),
@@ -180,6 +183,24 @@ class GuardedEngine implements Engine {
         this.#step("commit", () => this.#call(null, options, (signal) => container.commit(labels, { signal }))),
       remove: (options) =>
         this.#step("remove", () => this.#call("remove", options, (signal) => container.remove({ signal }))),
+    };
+  }
+
+  /** What a supervisor alone does. */
+  #guardSupervised(container: Container): Pick<Container, "listen" | "placeFile" | "execInTerminal"> {
+    const { listen, placeFile, execInTerminal } = container;
+    if (listen === undefined || placeFile === undefined || execInTerminal === undefined) return {};
+    return {
+      listen: (port, onConnection, options) =>
+        this.#step("listen", () =>
+          this.#call("connect", options, (signal) => listen.call(container, port, onConnection, { signal })),
+        ),
+      placeFile: (file, options) =>
+        this.#call("connect", options, (signal) => placeFile.call(container, file, { signal })),
+      execInTerminal: (spec, size, options) =>
+        this.#step("exec", () =>
+          this.#call("exec", options, (signal) => execInTerminal.call(container, spec, size, { signal })),
+        ),
     };
   }
 

@@ -14,6 +14,8 @@ export const labels = {
   expiresAt: "glovebox.expires-at",
   /** On an image that was made of a container: the tag that it was given then, which images made of it do not have. */
   image: "glovebox.image",
+  /** On such an image: number of the user that the container's programs had, who owns what they wrote. */
+  programUser: "glovebox.program-user",
   /** On an image that later runs take: what it was built of, as a hash; `none` on one that nobody takes later. */
   kept: "glovebox.kept",
   /** On such an image: variables of its programs, as JSON in base64url. */

@@ -4,14 +4,6 @@ import type { OutputChunk } from "./engine.ts";
 const maxBytes = 12;
 const newline = 0x0a;
 
-/**
- * Program and arguments that say the number of their process in one line and then become the command.
- * The number stays: it is that of the command's first process, as seen from inside.
- */
-export function announced(command: readonly string[]): readonly string[] {
-  return ["sh", "-c", 'echo "$$"; exec "$@"', "sh", ...command];
-}
-
 /** An output without its opening line, and the process number that the line told. */
 export interface OpenedOutput {
   /** Null when the output began with something else, or ended without a line. Resolves whether or not anybody reads. */
@@ -22,7 +14,7 @@ export interface OpenedOutput {
 /** More on standard error before the line than this, and there is none. */
 const maxEarlyBytes = 65_536;
 
-/** Takes the line of `announced` from an output. */
+/** Takes the line from an output with which a program of ours says the number of its process before it becomes another one. */
 export function takeOpeningLine(output: AsyncIterable<OutputChunk>): OpenedOutput {
   const source = output[Symbol.asyncIterator]();
   const opening = new OpeningLine();
@@ -64,7 +56,7 @@ async function readHead(source: AsyncIterator<OutputChunk>, opening: OpeningLine
   return chunks;
 }
 
-/** The line of `announced` at the beginning of an output. */
+/** That line at the beginning of an output. */
 export class OpeningLine {
   readonly #number = Promise.withResolvers<number | null>();
   #held = Buffer.alloc(0);

@@ -20,10 +20,22 @@ export function nothingListens(port: number): GloveboxError {
   });
 }
 
+/** A program listens where Glovebox is to. */
+export function portTaken(port: number): GloveboxError {
+  return new GloveboxError(
+    "NETWORK_ERROR",
+    `Port ${port} of the sandbox, by which its programs reach the network, is taken.`,
+    {
+      suggestion: "End the program in the sandbox that listens there, or let it take another port; then retry.",
+      context: { port, reason: "port_taken" },
+    },
+  );
+}
+
 /** The way into the sandbox ended before the connection was made. */
-export function bridgeLost(port: number, exitCode: number | null): GloveboxError {
+export function connectionLost(port: number): GloveboxError {
   return new GloveboxError("NETWORK_ERROR", `The connection to port ${port} of the sandbox was lost.`, {
     suggestion: "Retry; if it happens again, give the sandbox more memory or a higher limit of processes.",
-    context: { port, reason: "lost", exit_code: exitCode },
+    context: { port, reason: "lost" },
   });
 }

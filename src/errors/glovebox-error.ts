@@ -54,6 +54,11 @@ export function toGloveboxError(error: unknown): GloveboxError {
   return new GloveboxError("INTERNAL", "Glovebox failed unexpectedly.", { cause: error });
 }
 
+/** Whether the sandbox that was asked is no more: lost, or out of memory as a whole. */
+export function isSandboxLoss(error: unknown): boolean {
+  return error instanceof GloveboxError && (error.errorType === "SANDBOX_LOST" || error.errorType === "OOM_KILLED");
+}
+
 /** An `INVALID_REQUEST` that names the field, what was expected and what was given. */
 export function invalidField(field: string, expected: string, received: unknown, cause?: unknown): GloveboxError {
   const shown = showValue(received);
@@ -65,7 +70,9 @@ export function invalidField(field: string, expected: string, received: unknown,
 }
 
 function showValue(value: unknown): string {
+  if (value === undefined) return "nothing";
   if (typeof value === "string") return JSON.stringify(value.slice(0, 80));
-  if (typeof value === "object" && value !== null) return Array.isArray(value) ? "a list" : "an object";
-  return String(value);
+  if (Array.isArray(value)) return "a list";
+  if (typeof value === "number" || typeof value === "boolean" || value === null) return String(value);
+  return typeof value === "object" ? "an object" : `a ${typeof value}`;
 }

@@ -2,8 +2,11 @@ import type { AddressInfo } from "node:net";
 import { fastifyWebsocket } from "@fastify/websocket";
 import { fastify, type FastifyInstance } from "fastify";
 import { settlesWithin } from "../base/abort.ts";
+import { ConnectionShares } from "../base/http/connection-shares.ts";
+import { guardConnections } from "../base/http/guard-connections.ts";
 import { isLoopback } from "../base/http/judge-request.ts";
-import { mebibyte } from "../base/bytes.ts";
+import { kibibyte, mebibyte } from "../base/bytes.ts";
+import type { BytesInFlight } from "../calls/bytes-in-flight.ts";
 import { isEnding } from "../calls/running-calls.ts";
 import { invalidField } from "../errors/glovebox-error.ts";
 import type { OperationContract } from "../operations/contract/operation-contract.ts";
@@ -28,6 +31,8 @@ import { Tickets } from "./logs/tickets.ts";
 import { HttpRuns } from "./runs/http-runs.ts";
 import { ofEveryAnswer } from "./server/answer-headers.ts";
 import { answerBrokenRequest } from "./server/broken-request.ts";
+import { maxParsedBytes } from "./server/head-limit.ts";
+import { holdBytes } from "./server/hold-bytes.ts";
 import { maxBodyBytes, readJsonBodies } from "./server/json-body.ts";
 import { sendError } from "./server/send-answer.ts";
 
@@ -37,6 +42,8 @@ export interface HttpServerOptions extends GuardOptions {
   readonly operations: readonly OperationContract[];
   /** Version of Glovebox. */
   readonly version: string;
+  /** What callers may have on its way; shared with MCP. */
+  readonly inFlight: BytesInFlight;
   /** The user's own token, if the server accepts it: its knowledge is proven, but it is never sent. */
   readonly token?: string | null | undefined;
   /** MCP at `/mcp`; undefined: none. */
@@ -62,15 +69,15 @@ export interface HttpServer {
   close(): Promise<void>;
 }
 
-/** Connections of unauthenticated clients must leave descriptors for sandboxes, and end soon. */
-const maxConnections = 1024;
-/** For a WebSocket: larger than any valid command with its variables. */
-const maxMessageBytes = 2 * mebibyte;
+/** For a WebSocket: four times what a command and its variables may have together. */
+const maxMessageBytes = mebibyte;
 const headersWithinMs = 10_000;
 const requestWithinMs = 60_000;
 const checkConnectionsEachMs = 2_000;
 /** How long cancelled work may take to end before its sandboxes are removed by force. */
 const lastCallsMs = 4_000;
+/** What may be on its way of one request to a preview and its answer, as much as the connection to its program holds. */
+const previewBytes = 256 * kibibyte;
 /** A path of 4096 characters, percent-encoded. */
 const maxParamLength = 3 * 4096;
 
@@ -82,17 +89,22 @@ export async function openHttpServer(
   await options.platform.serverMetrics.open();
   const runs = new HttpRuns(options.platform);
   const state = { isDraining: false };
-  const app = await createApp(options, runs, () => state.isDraining);
+  const connections = new ConnectionShares();
+  const app = await createApp(options, { runs, connections, isDraining: () => state.isDraining });
   await app.ready();
   divertUpgrades(app, options.platform.previewGateway);
+  guardConnections(app.server);
+  connections.watch(app.server);
   try {
-    await app.listen({ host, port });
+    // For the name, a second server would be made for ::1, without the bounds of the first.
+    await app.listen({ host: host === "localhost" ? "127.0.0.1" : host, port });
   } catch (error) {
     await app.close();
     throw invalidField("--port", "an address and a port that are free and may be used", `${host}:${port}`, error);
   }
   const { address, family, port: chosen } = app.server.address() as AddressInfo;
-  options.platform.previewGateway.servedAt({ port: chosen, isLoopback: isLoopback(host) });
+  const { previewGateway } = options.platform;
+  previewGateway.servedAt({ port: chosen, isLoopback: isLoopback(host), room: previewRoom(connections, options) });
   return {
     url: `http://${family === "IPv6" ? `[${address}]` : address}:${chosen}`,
     drain: async (withinMs) => {
@@ -105,12 +117,22 @@ export async function openHttpServer(
   };
 }
 
+/** What previews take counts apart from their owner's own requests. */
+function previewRoom(connections: ConnectionShares, { inFlight }: Pick<HttpServerOptions, "inFlight">) {
+  return { connections, hold: (principal: string) => inFlight.hold(`previews of ${principal}`, previewBytes) };
+}
+
+interface ServerState {
+  readonly runs: HttpRuns;
+  readonly connections: ConnectionShares;
+  readonly isDraining: () => boolean;
+}
+
 async function createApp(
   options: HttpServerOptions,
-  runs: HttpRuns,
-  isDraining: () => boolean,
+  { runs, connections, isDraining }: ServerState,
 ): Promise<FastifyInstance> {
-  const { platform, operations, version, mcp, readiness = [], extraRoutes = [], extraPaths } = options;
+  const { platform, operations, version, inFlight, mcp, readiness = [], extraRoutes = [], extraPaths } = options;
   const { logger, previewGateway } = platform;
   const app = fastify({
     bodyLimit: maxBodyBytes,
@@ -118,29 +140,38 @@ async function createApp(
     routerOptions: { maxParamLength },
     requestTimeout: requestWithinMs,
     forceCloseConnections: true,
-    http: { noDelay: true, headersTimeout: headersWithinMs, connectionsCheckingInterval: checkConnectionsEachMs },
+    http: {
+      ...{ noDelay: true, maxHeaderSize: maxParsedBytes, headersTimeout: headersWithinMs },
+      connectionsCheckingInterval: checkConnectionsEachMs,
+    },
     clientErrorHandler: answerBrokenRequest,
     frameworkErrors: (error, request, reply) => {
       if (!handOver(previewGateway, request, reply)) void sendError(reply, error, logger);
     },
     return503OnClosing: false,
   });
-  app.server.maxConnections = maxConnections;
+  // Their size is what is bounded.
+  app.server.maxHeadersCount = 0;
   const assertTakesWork = (): void => {
     if (isDraining()) throw isEnding();
   };
-  const context: RouteContext = { platform, logger, version, operations, runs, isDraining, assertTakesWork };
-  readJsonBodies(app);
+  const context: RouteContext = { platform, logger, version, operations, runs, inFlight, isDraining, assertTakesWork };
+  readJsonBodies(app, inFlight);
   servePreviews(app, previewGateway);
   timeRequests(app, platform);
   const tickets = new Tickets(platform.monotonicMs);
   await app.register(fastifyWebsocket, { options: { maxPayload: maxMessageBytes, perMessageDeflate: false } });
-  guardRequests(app, options, (ticket) => tickets.take(ticket));
+  guardRequests(app, { ...options, connections, takeTicket: (ticket) => tickets.take(ticket) });
   traceRequests(app, platform);
   answerUnknownRoutes(app);
   // A response's own headers override these.
   app.addHook("onSend", async (_, reply) => void reply.headers({ ...ofEveryAnswer, ...reply.getHeaders() }));
-  app.setErrorHandler((error, _, reply) => sendError(reply, error, logger));
+  holdBytes(app, inFlight);
+  app.setErrorHandler((error, request, reply) => {
+    // The rest of a body that is not read would be taken for the next request.
+    if (!request.raw.complete) void reply.header("connection", "close");
+    return sendError(reply, error, logger);
+  });
   addHealthRoutes(app, context, [engineAnswers(platform), ...storeAnswers(platform), ...readiness]);
   addOperationRoutes(app, context);
   addLiveRoutes(app, context);

@@ -1,6 +1,8 @@
 import { loadHostConfig } from "../config/host-config.ts";
 import type { GrantOf } from "../operations/contract/grant.ts";
-import { createPlatform, type Platform } from "../platform/platform.ts";
+import { createPlatform, type Platform, type SettledSessions } from "../platform/platform.ts";
+
+export type { SettledSessions } from "../platform/platform.ts";
 
 export interface OpenServerPlatformOptions {
   /** Engine for requests that name none; default: the configuration's. */
@@ -15,11 +17,17 @@ export interface OpenServerPlatformOptions {
   readonly signal: AbortSignal;
 }
 
+/** A server's platform, and where its sessions run if that was settled at this start. */
+export interface ServerPlatform {
+  readonly platform: Platform;
+  readonly settledSessions: SettledSessions | null;
+}
+
 /**
  * The platform of a server, once the named engine answers (SPEC RT1).
  * @throws INVALID_REQUEST if the configuration is not valid, ENGINE_UNAVAILABLE with the engine's start instructions
  */
-export async function openServerPlatform(options: OpenServerPlatformOptions): Promise<Platform> {
+export async function openServerPlatform(options: OpenServerPlatformOptions): Promise<ServerPlatform> {
   const { engine, configFile, settings, grantOf, signal } = options;
   const { config, loaded, host } = await loadHostConfig({ settings, configFile });
   const platform = await createPlatform({
@@ -27,13 +35,13 @@ export async function openServerPlatform(options: OpenServerPlatformOptions): Pr
     door: "server",
     defaultEngine: engine,
     storeByDefault: true,
+    prefersContainers: true,
   });
   await platform.tracing.open(platform.logger);
   try {
-    await platform.assertEngineAnswers(signal);
+    return { platform, settledSessions: await platform.assertEngineAnswers(signal) };
   } catch (error) {
     await platform.close();
     throw error;
   }
-  return platform;
 }

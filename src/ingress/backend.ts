@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { createRequire } from "node:module";
 import { connect as connectPlain, type Socket } from "node:net";
 import type tls from "node:tls";
+import { percentDecoded } from "./headers/own-credentials.ts";
 import type { Upstream } from "./upstream.ts";
 
 const connectWithinMs = 10_000;
@@ -37,8 +38,32 @@ export function isBackendPath(url: string): boolean {
   return /^\/api(?:[/?]|$)/.test(url);
 }
 
-/** Whether a path has parts that lead up, plain or encoded: they could lead out of `/api`. */
-export function leadsUp(url: string): boolean {
-  const [path = ""] = url.split("?", 1);
-  return path.split(/[/\\]|%2f|%5c/i).some((part) => /^(?:\.|%2e){1,2}$/i.test(part));
+/** Decodings after which a path that still changes is refused: servers decode once, some twice. */
+const maxDecodings = 4;
+/** Bytes of an ASCII character in more bytes than it needs, which some decoders take for that character. */
+const overlong = /[\xc0\xc1]|\xe0[\x80-\x9f]|\xf0[\x80-\x8f]/;
+
+/**
+ * Whether some server could read a path under `/api` as one outside of it: parts that lead up (`..`) plain, encoded any number
+ * of times or with a parameter behind them (`..;x`), and what servers decode differently or cut a path at.
+ */
+export function mayLeaveApi(url: string): boolean {
+  let [path = ""] = url.split("?", 1);
+  if (/[\\#]/.test(path)) return true;
+  for (let count = 0; count < maxDecodings; count += 1) {
+    if (/%(?![0-9a-f]{2})/i.test(path) && count === 0) return true;
+    if (hasUpwardPart(path)) return true;
+    const decoded = percentDecoded(path);
+    if (decoded === path) return false;
+    path = decoded;
+  }
+  return true;
+}
+
+function hasUpwardPart(path: string): boolean {
+  if (/[^ -~\x80-\xff]/.test(path) || overlong.test(path)) return true;
+  // Wide dots and slashes are plain ones to some.
+  const text = Buffer.from(path, "latin1").toString("utf8").normalize("NFKC");
+  // Some ignore blanks, and dots at a part's end, so any number of dots may lead up.
+  return text.split(/[/\\]/).some((part) => /^\.+$/.test(part.replace(/;.*$/s, "").replaceAll(/\s/g, "")));
 }

@@ -1,15 +1,19 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { pipeline, type Duplex } from "node:stream";
-import { badAnswer, lateAnswer, unreachable } from "./refusals.ts";
+import { errorCode } from "../errors/error-code.ts";
+import { answerTooLarge, badAnswer, lateAnswer, unreachable } from "./refusals.ts";
+import type { OwnCredentials } from "./headers/own-credentials.ts";
 import { hasBody } from "./headers/request-headers.ts";
 import { responseHeaders } from "./headers/response-headers.ts";
-import { sendOwnAnswer } from "./own-answer.ts";
+import { sendOwnAnswer, type OwnAnswer } from "./own-answer.ts";
 import { sendInside } from "./send-inside.ts";
+import { isOddlyFramed } from "./unclear-request.ts";
 import type { OuterOrigin, Upstream } from "./upstream.ts";
 
 export interface Forwarding {
   readonly upstream: Upstream;
   readonly outer: OuterOrigin;
+  readonly own: OwnCredentials;
   /** Whether nothing can be expected to listen yet. */
   readonly isStarting: boolean;
   /** Aborts when the preview ends. */
@@ -23,7 +27,7 @@ const answerWithinMs = 120_000;
 export async function forwardRequest(
   request: IncomingMessage,
   response: ServerResponse,
-  { upstream, outer, isStarting, ended }: Forwarding,
+  { upstream, outer, own, isStarting, ended }: Forwarding,
 ): Promise<void> {
   const gone = new AbortController();
   response.once("close", () => gone.abort());
@@ -42,7 +46,7 @@ export async function forwardRequest(
     response.destroy();
     return;
   }
-  const sent = sendInside({ request, connection, upstream, outer });
+  const sent = sendInside({ request, connection, upstream, outer, own });
   const late = setTimeout(() => sent.destroy(new LateError()), answerWithinMs).unref();
   signal.addEventListener("abort", () => endBoth(), { once: true });
   const endBoth = (): void => {
@@ -50,9 +54,11 @@ export async function forwardRequest(
     sent.destroy();
     if (!response.writableFinished) response.destroy();
   };
+  // From then on the answer itself says whether it is whole: what comes behind it (a body for HEAD) does no harm.
+  let isAnswered = false;
   sent.on("error", (error) => {
     clearTimeout(late);
-    if (!gone.signal.aborted) sendOwnAnswer(request, response, error instanceof LateError ? lateAnswer : badAnswer);
+    if (!isAnswered && !gone.signal.aborted) sendOwnAnswer(request, response, answerForError(error));
   });
   // It was not asked to switch protocols.
   sent.on("upgrade", (_, inner) => {
@@ -61,6 +67,7 @@ export async function forwardRequest(
     sendOwnAnswer(request, response, badAnswer);
   });
   sent.on("response", (answer) => {
+    isAnswered = true;
     clearTimeout(late);
     answerWith(request, response, answer, { upstream, outer });
   });
@@ -70,6 +77,12 @@ export async function forwardRequest(
 
 class LateError extends Error {}
 
+/** What an error on the program's side means to the browser. */
+export function answerForError(error: Error): OwnAnswer {
+  if (error instanceof LateError) return lateAnswer;
+  return errorCode(error) === "HPE_HEADER_OVERFLOW" ? answerTooLarge : badAnswer;
+}
+
 function answerWith(
   request: IncomingMessage,
   response: ServerResponse,
@@ -77,16 +90,21 @@ function answerWith(
   { upstream, outer }: Pick<Forwarding, "upstream" | "outer">,
 ): void {
   response.sendDate = false;
+  if (isOddlyFramed(answer)) {
+    answer.destroy();
+    return sendOwnAnswer(request, response, badAnswer);
+  }
   try {
-    response.writeHead(answer.statusCode ?? 0, responseHeaders(answer, upstream, outer));
+    const headers = responseHeaders(answer, upstream, outer);
+    response.writeHead(answer.statusCode ?? 0, answer.statusMessage ?? "", headers);
   } catch {
     // A status or a value that no answer may have.
     answer.destroy();
     sendOwnAnswer(request, response, badAnswer);
     return;
   }
-  // What streams begins before its first byte.
-  response.flushHeaders();
+  // What streams begins before its first byte. `flushHeaders` would encode the values anew, as UTF-8.
+  response.write(Buffer.alloc(0));
   pipeline(answer, response, () => {
     // A broken answer has also broken off the browser's.
   });

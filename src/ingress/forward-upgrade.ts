@@ -1,12 +1,13 @@
 import { ServerResponse, type IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import { pipeline, type Duplex } from "node:stream";
-import type { Forwarding } from "./forward-request.ts";
+import { answerForError, type Forwarding } from "./forward-request.ts";
 import { refuseUpgrade } from "./own-answer.ts";
 import { pairsOf } from "./headers/raw-headers.ts";
 import { badAnswer, onlyWebSockets, unreachable } from "./refusals.ts";
 import { responseHeaders } from "./headers/response-headers.ts";
 import { sendInside } from "./send-inside.ts";
+import { isOddlyFramed } from "./unclear-request.ts";
 
 /** How long a program may take to agree to a WebSocket. */
 const answerWithinMs = 30_000;
@@ -16,7 +17,7 @@ const keepAliveMs = 30_000;
 export async function forwardUpgrade(
   request: IncomingMessage,
   { socket, head }: { readonly socket: Duplex; readonly head: Buffer },
-  { upstream, outer, isStarting, ended }: Forwarding,
+  { upstream, outer, own, isStarting, ended }: Forwarding,
 ): Promise<void> {
   const gone = new AbortController();
   socket.once("close", () => gone.abort());
@@ -30,7 +31,7 @@ export async function forwardUpgrade(
     return refuseUpgrade(socket, unreachable(upstream, isStarting));
   }
   const headers = ["Connection", "Upgrade", "Upgrade", "websocket"];
-  const sent = sendInside({ request, connection, upstream, outer, headers });
+  const sent = sendInside({ request, connection, upstream, outer, own, headers });
   const endBoth = (): void => {
     sent.destroy();
     connection.destroy();
@@ -40,8 +41,15 @@ export async function forwardUpgrade(
   signal.addEventListener("abort", endBoth, { once: true });
   const late = setTimeout(() => sent.destroy(new Error("late")), answerWithinMs).unref();
   sent.once("close", () => clearTimeout(late));
-  sent.on("error", () => refuseUpgrade(socket, badAnswer));
-  sent.on("response", (answer) => refuseAs(request, socket, answer, responseHeaders(answer, upstream, outer)));
+  let isAnswered = false;
+  sent.on("error", (error) => {
+    if (!isAnswered) refuseUpgrade(socket, answerForError(error));
+  });
+  sent.on("response", (answer) => {
+    isAnswered = true;
+    if (isOddlyFramed(answer)) refuseUpgrade(socket, badAnswer);
+    else refuseAs(request, socket, answer, responseHeaders(answer, upstream, outer));
+  });
   sent.on("upgrade", (answer, inner, innerHead) => {
     clearTimeout(late);
     // It is no request's any more.
@@ -52,7 +60,7 @@ export async function forwardUpgrade(
     }
     (socket as Partial<Socket>).setKeepAlive?.(true, keepAliveMs);
     (socket as Partial<Socket>).setNoDelay?.(true);
-    socket.write(handshake(responseHeaders(answer, upstream, outer)), "latin1");
+    socket.write(handshake(answer, responseHeaders(answer, upstream, outer)), "latin1");
     if (innerHead.length > 0) socket.write(innerHead);
     if (head.length > 0) inner.write(head);
     join(socket, inner);
@@ -61,15 +69,14 @@ export async function forwardUpgrade(
 }
 
 function isWebSocket({ method, headers }: IncomingMessage): boolean {
-  return method === "GET" && (headers.upgrade ?? "").toLowerCase() === "websocket";
+  const isEmpty = headers["transfer-encoding"] === undefined && Number(headers["content-length"] ?? 0) === 0;
+  return method === "GET" && isEmpty && (headers.upgrade ?? "").toLowerCase() === "websocket";
 }
 
 /** Names and values have passed a parser that lets no line end through. */
-function handshake(headers: readonly string[]): string {
+function handshake({ statusMessage = "" }: IncomingMessage, headers: readonly string[]): string {
   const lines = pairsOf(headers).map(([name, value]) => `${name}: ${value}`);
-  return ["HTTP/1.1 101 Switching Protocols", "Connection: Upgrade", "Upgrade: websocket", ...lines, "", ""].join(
-    "\r\n",
-  );
+  return [`HTTP/1.1 101 ${statusMessage}`, "Connection: Upgrade", "Upgrade: websocket", ...lines, "", ""].join("\r\n");
 }
 
 function join(socket: Duplex, inner: Duplex): void {
@@ -89,7 +96,7 @@ function refuseAs(request: IncomingMessage, socket: Duplex, answer: IncomingMess
   response.assignSocket(socket as Socket);
   response.on("finish", () => socket.end());
   try {
-    response.writeHead(answer.statusCode ?? 0, [...headers]);
+    response.writeHead(answer.statusCode ?? 0, answer.statusMessage ?? "", [...headers]);
   } catch {
     answer.destroy();
     return void socket.destroy();

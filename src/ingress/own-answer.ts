@@ -1,15 +1,18 @@
 import { STATUS_CODES, type IncomingMessage, type ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
+import { answerAndClose } from "../base/http/answer-and-close.ts";
 import type { ErrorType } from "../errors/catalogue.ts";
 
 /** An answer of ours in a preview's place. */
 export interface OwnAnswer {
-  readonly status: 400 | 403 | 404 | 502 | 503 | 504;
+  readonly status: 400 | 403 | 404 | 431 | 502 | 503 | 504;
   readonly errorType: ErrorType;
   readonly message: string;
   readonly suggestion: string;
   /** Whether a page should reload by itself, in a second. */
   readonly isSoonOver?: boolean;
+  /** When to ask again. */
+  readonly retryAfterSeconds?: number;
 }
 
 /** Sends it: as a page to a browser that asks for one, else in the shape of every error. Frames may show it. */
@@ -17,12 +20,14 @@ export function sendOwnAnswer(request: IncomingMessage, response: ServerResponse
   if (response.headersSent) return void response.destroy();
   const isPage = (request.headers.accept ?? "").includes("text/html");
   const body = isPage ? pageOf(answer) : JSON.stringify(wireOf(answer));
-  response.writeHead(answer.status, {
+  // The phrase too: an answer that failed to begin has left its own.
+  response.writeHead(answer.status, STATUS_CODES[answer.status] ?? "", {
     "content-type": isPage ? "text/html; charset=utf-8" : "application/json; charset=utf-8",
     "content-length": Buffer.byteLength(body),
     "cache-control": "no-store",
     "x-content-type-options": "nosniff",
-    ...(answer.isSoonOver === true ? { "retry-after": "1" } : {}),
+    "referrer-policy": "no-referrer",
+    ...retryAfter(answer),
     // What is left of the request is not read.
     connection: "close",
   });
@@ -37,8 +42,14 @@ export function refuseUpgrade(socket: Duplex, answer: OwnAnswer): void {
     "content-type: application/json; charset=utf-8",
     `content-length: ${Buffer.byteLength(body)}`,
     "connection: close",
+    ...Object.entries(retryAfter(answer)).map(([name, value]) => `${name}: ${value}`),
   ];
-  socket.end(`${head.join("\r\n")}\r\n\r\n${body}`, () => socket.destroy());
+  answerAndClose(socket, `${head.join("\r\n")}\r\n\r\n${body}`);
+}
+
+function retryAfter({ isSoonOver = false, retryAfterSeconds }: OwnAnswer): Readonly<Record<string, string>> {
+  const seconds = isSoonOver ? 1 : retryAfterSeconds;
+  return seconds === undefined ? {} : { "retry-after": String(seconds) };
 }
 
 function wireOf({ errorType, message, suggestion }: OwnAnswer): Readonly<Record<string, unknown>> {

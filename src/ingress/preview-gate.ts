@@ -1,19 +1,40 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
-import { isBackendPath, leadsUp } from "./backend.ts";
+import type { ConnectionShares } from "../base/http/connection-shares.ts";
+import { headBytes } from "../base/http/request-head.ts";
+import { isBackendPath, mayLeaveApi } from "./backend.ts";
 import { forwardRequest, type Forwarding } from "./forward-request.ts";
 import { forwardUpgrade } from "./forward-upgrade.ts";
 import { refuseUpgrade, sendOwnAnswer, type OwnAnswer } from "./own-answer.ts";
-import { noBackend, tooMany, unclearRequest } from "./refusals.ts";
+import { maxHeadBytes } from "./headers/raw-headers.ts";
+import type { OwnCredentials } from "./headers/own-credentials.ts";
+import { headTooLarge, noBackend, noRoom, shownCredential, tooMany, unclearRequest } from "./refusals.ts";
+import { isUnclear } from "./unclear-request.ts";
 import type { OuterOrigin, Upstream } from "./upstream.ts";
 
 /** A program whose port is shown. */
 export interface PreviewTarget {
-  readonly port: number;
+  /** Whose it is: the connections of all who look at it count for this one. */
+  readonly principal: string;
+  /** Where the program listens, which may change. */
+  port(): number;
   /** @throws when nothing listens */
   connect(signal: AbortSignal): Promise<Duplex>;
   /** Whether it has not answered yet, and may still. */
   isStarting(): boolean;
+}
+
+/** Where what previews take of a server counts. */
+export interface PreviewRoom {
+  readonly connections: ConnectionShares;
+  /** Counts the bytes of one request and its answer, for the owner of the preview. @throws CAPACITY */
+  readonly hold: (principal: string) => { release(): void };
+}
+
+export interface PreviewGateOptions {
+  readonly backend: Upstream | null;
+  readonly own: OwnCredentials;
+  readonly room: PreviewRoom;
 }
 
 /** Requests and WebSockets of one preview in progress at once. */
@@ -22,32 +43,30 @@ const maxExchanges = 256;
 /** The entrance to one preview, by whichever host it is reached. */
 export class PreviewGate {
   readonly #target: PreviewTarget;
-  readonly #program: Upstream;
   readonly #backend: Upstream | null;
+  readonly #own: OwnCredentials;
+  readonly #room: PreviewRoom;
   readonly #ended = new AbortController();
   #exchanges = 0;
 
-  constructor(target: PreviewTarget, backend: Upstream | null) {
+  constructor(target: PreviewTarget, { backend, own, room }: PreviewGateOptions) {
     this.#target = target;
     this.#backend = backend;
-    const { port } = target;
-    this.#program = { host: `localhost:${port}`, isProgram: true, connect: (signal) => target.connect(signal) };
+    this.#own = own;
+    this.#room = room;
   }
 
   handle(request: IncomingMessage, response: ServerResponse, outer: OuterOrigin): void {
-    const refusal = this.#refusal(request);
+    const refusal = this.#admit(request, response);
     if (refusal !== null) return sendOwnAnswer(request, response, refusal);
-    this.#exchanges += 1;
-    response.once("close", () => (this.#exchanges -= 1));
-    void forwardRequest(request, response, this.#forwarding(request, outer));
+    // It answers everything that it expects.
+    forwardRequest(request, response, this.#forwarding(request, outer)).catch(() => response.destroy());
   }
 
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, outer: OuterOrigin): void {
-    const refusal = this.#refusal(request);
+    const refusal = this.#admit(request, socket);
     if (refusal !== null) return refuseUpgrade(socket, refusal);
-    this.#exchanges += 1;
-    socket.once("close", () => (this.#exchanges -= 1));
-    void forwardUpgrade(request, { socket, head }, this.#forwarding(request, outer));
+    forwardUpgrade(request, { socket, head }, this.#forwarding(request, outer)).catch(() => socket.destroy());
   }
 
   /** Cuts what is on its way. */
@@ -55,19 +74,41 @@ export class PreviewGate {
     this.#ended.abort();
   }
 
+  /** Where its program is at this moment. */
+  #program(): Upstream {
+    const target = this.#target;
+    return { host: `localhost:${target.port()}`, isProgram: true, connect: (signal) => target.connect(signal) };
+  }
+
+  /** Counts a request until what it is answered on closes, or says why it may not come in. */
+  #admit(request: IncomingMessage, answered: ServerResponse | Duplex): OwnAnswer | null {
+    const refusal = this.#refusal(request);
+    if (refusal !== null) return refusal;
+    const { principal } = this.#target;
+    try {
+      this.#room.connections.claim(request.socket, { principal, isPreview: true });
+      const held = this.#room.hold(principal);
+      answered.once("close", () => held.release());
+    } catch {
+      return noRoom;
+    }
+    this.#exchanges += 1;
+    answered.once("close", () => (this.#exchanges -= 1));
+    return null;
+  }
+
   #refusal(request: IncomingMessage): OwnAnswer | null {
-    const { url = "", rawHeaders, headers } = request;
-    const hosts = rawHeaders.filter((text, index) => index % 2 === 0 && text.toLowerCase() === "host");
-    const encoding = headers["transfer-encoding"];
-    if (!url.startsWith("/") || hosts.length !== 1) return unclearRequest;
-    if (encoding !== undefined && encoding.toLowerCase() !== "chunked") return unclearRequest;
+    const { url = "" } = request;
+    if (isUnclear(request)) return unclearRequest;
+    if (headBytes(request) > maxHeadBytes) return headTooLarge;
+    if (this.#own.isShownIn(url)) return shownCredential;
     if (isBackendPath(url) && this.#backend === null) return noBackend;
-    if (isBackendPath(url) && leadsUp(url)) return unclearRequest;
+    if (isBackendPath(url) && mayLeaveApi(url)) return unclearRequest;
     return this.#exchanges >= maxExchanges ? tooMany : null;
   }
 
   #forwarding({ url = "" }: IncomingMessage, outer: OuterOrigin): Forwarding {
-    const upstream = this.#backend !== null && isBackendPath(url) ? this.#backend : this.#program;
-    return { upstream, outer, isStarting: this.#target.isStarting(), ended: this.#ended.signal };
+    const upstream = this.#backend !== null && isBackendPath(url) ? this.#backend : this.#program();
+    return { upstream, outer, own: this.#own, isStarting: this.#target.isStarting(), ended: this.#ended.signal };
   }
 }

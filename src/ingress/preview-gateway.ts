@@ -1,11 +1,13 @@
 import { timingSafeEqual, createHash } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
+import { ConnectionShares } from "../base/http/connection-shares.ts";
 import { createToken } from "../base/id.ts";
 import { backendUpstream } from "./backend.ts";
+import { credentialCheck, type OwnCredentials } from "./headers/own-credentials.ts";
 import { openDirectListener } from "./direct-listener.ts";
 import { refuseUpgrade, sendOwnAnswer } from "./own-answer.ts";
-import { PreviewGate, type PreviewTarget } from "./preview-gate.ts";
+import { PreviewGate, type PreviewRoom, type PreviewTarget } from "./preview-gate.ts";
 import { readPreviewHost, type PreviewHost } from "./preview-host.ts";
 import { unknownPreview } from "./refusals.ts";
 import type { OuterOrigin, Upstream } from "./upstream.ts";
@@ -25,6 +27,8 @@ export interface PreviewGatewayOptions {
   readonly domain: PreviewDomain | null;
   /** Origin of what requests under `/api` go to; null: nothing. */
   readonly backend: string | null;
+  /** The token with which this user's programs authenticate to their servers; null: there is none. No program gets it. */
+  readonly readToken: () => Promise<string | null>;
 }
 
 /** A server of ours that takes requests for all previews by their names. */
@@ -32,6 +36,8 @@ export interface ServingPlace {
   readonly port: number;
   /** Whether it listens on loopback alone. */
   readonly isLoopback: boolean;
+  /** Where its connections count, and from now on those of previews' own listeners. */
+  readonly room: PreviewRoom;
 }
 
 /** Where a preview is reached. */
@@ -52,11 +58,15 @@ export class PreviewGateway {
   readonly #domain: PreviewDomain | null;
   readonly #backend: Upstream | null;
   readonly #domains: readonly string[];
+  readonly #readToken: PreviewGatewayOptions["readToken"];
   readonly #entries = new Set<Entry>();
   #serving: ServingPlace | null = null;
+  /** Of previews' own listeners, without a server. */
+  readonly #ownRoom: PreviewRoom = { connections: new ConnectionShares(), hold: () => ({ release: () => undefined }) };
 
-  constructor({ domain, backend }: PreviewGatewayOptions) {
+  constructor({ domain, backend, readToken }: PreviewGatewayOptions) {
     this.#domain = domain;
+    this.#readToken = readToken;
     this.#backend = backend === null ? null : backendUpstream(backend);
     this.#domains = domain === null ? ["localhost"] : ["localhost", domain.name];
   }
@@ -69,9 +79,11 @@ export class PreviewGateway {
   /** Opens the way to a program. */
   async open(target: PreviewTarget): Promise<OpenedPreview> {
     const token = createToken();
-    const gate = new PreviewGate(target, this.#backend);
     const serving = this.#serving;
-    const direct = serving === null || serving.isLoopback ? await openDirectListener(gate, token) : null;
+    const room = serving?.room ?? this.#ownRoom;
+    const gate = new PreviewGate(target, { backend: this.#backend, own: await this.#ownCredentials(), room });
+    const isDirect = serving === null || serving.isLoopback;
+    const direct = isDirect ? await openDirectListener(gate, { token, connections: room.connections }) : null;
     const entry: Entry = { digest: digestOf(token), gate };
     this.#entries.add(entry);
     return {
@@ -113,6 +125,14 @@ export class PreviewGateway {
     const found = this.#find(request);
     if (found === null) refuseUpgrade(socket, unknownPreview);
     else found.gate.upgrade(request, socket, head, found.outer);
+  }
+
+  async #ownCredentials(): Promise<OwnCredentials> {
+    const token = await this.#readToken();
+    return {
+      isShownIn: credentialCheck(token === null ? [] : [token]),
+      isPreview: (host) => readPreviewHost(host, this.#domains) !== null,
+    };
   }
 
   #find({ headers }: IncomingMessage): { readonly gate: PreviewGate; readonly outer: OuterOrigin } | null {

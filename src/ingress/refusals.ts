@@ -1,3 +1,5 @@
+import { kibibyte } from "../base/bytes.ts";
+import { maxHeadBytes } from "./headers/raw-headers.ts";
 import type { OwnAnswer } from "./own-answer.ts";
 import type { Upstream } from "./upstream.ts";
 
@@ -14,7 +16,24 @@ export const unclearRequest: OwnAnswer = {
   status: 400,
   errorType: "INVALID_REQUEST",
   message: "Previews do not accept this request.",
-  suggestion: "Send a path, one Host, and a body that is either chunked or has a length.",
+  suggestion:
+    "Send HTTP/1.1 with a percent-encoded path, one Host, and a body that is either chunked or has a length; under /api without parts that lead up.",
+};
+
+/** The address shows a credential of ours, which its program would see. */
+export const shownCredential: OwnAnswer = {
+  status: 400,
+  errorType: "INVALID_REQUEST",
+  message: "This address contains a credential of Glovebox, which a preview's program must not see.",
+  suggestion:
+    "Leave it out: a preview needs none. If it was in a browser, replace the key, which is in the history now.",
+};
+
+export const headTooLarge: OwnAnswer = {
+  status: 431,
+  errorType: "INVALID_REQUEST",
+  message: `The address and headers of this request are larger than a preview accepts (${maxHeadBytes / kibibyte} KiB).`,
+  suggestion: "Delete cookies of the preview's address, or send long values in the body.",
 };
 
 export const foreignHost: OwnAnswer = {
@@ -35,7 +54,7 @@ export const onlyWebSockets: OwnAnswer = {
   status: 400,
   errorType: "INVALID_REQUEST",
   message: "A preview's connection can only be upgraded to a WebSocket.",
-  suggestion: "Leave the Upgrade header out.",
+  suggestion: "Send a GET without a body, or leave the Upgrade header out.",
 };
 
 export const tooMany: OwnAnswer = {
@@ -43,6 +62,16 @@ export const tooMany: OwnAnswer = {
   errorType: "CAPACITY",
   message: "Too many requests to this preview are in progress.",
   suggestion: "Wait until some of them have ended.",
+  retryAfterSeconds: 5,
+};
+
+/** Others look at previews of the same owner, or at very many of others. */
+export const noRoom: OwnAnswer = {
+  status: 503,
+  errorType: "CAPACITY",
+  message: "Too many connections to previews of this owner are open, or too many requests to previews are in progress.",
+  suggestion: "Close pages that show them, and retry.",
+  retryAfterSeconds: 5,
 };
 
 /** What came from the program is not an answer. */
@@ -51,6 +80,13 @@ export const badAnswer: OwnAnswer = {
   errorType: "NETWORK_ERROR",
   message: "The preview's program did not answer with valid HTTP, or closed the connection.",
   suggestion: "Look at its output: preview_status shows it.",
+};
+
+export const answerTooLarge: OwnAnswer = {
+  status: 502,
+  errorType: "NETWORK_ERROR",
+  message: `The preview's program answered with headers of more than ${maxHeadBytes / kibibyte} KiB.`,
+  suggestion: "Have it send less in headers: fewer or smaller cookies, a shorter Location or Link.",
 };
 
 export const lateAnswer: OwnAnswer = {

@@ -18,6 +18,7 @@ export function grantOfKey(record: KeyRecord): Grant {
     },
     engines: record.engines ?? null,
     networks: record.network ?? null,
+    images: record.images ?? null,
     secrets: secrets.includes(all) ? null : secrets,
     mountRoots: roots.includes(all) ? null : roots,
   };

@@ -1,8 +1,10 @@
 import { z } from "zod";
+import { issueWords } from "../operations/contract/issue-words.ts";
 import { GloveboxError } from "../errors/glovebox-error.ts";
 import { hostPath, limitNumber, wholeNumber } from "../config/schema/leaf-schemas.ts";
+import { checkGrantedImage } from "../policy/grants/granted-images.ts";
 import { checkGrantedNetworks } from "../policy/grants/granted-networks.ts";
-import { keyIdForm } from "./key-text.ts";
+import { keyIdForm } from "../policy/principal.ts";
 
 const names = z.array(z.string().min(1).max(256)).max(256);
 
@@ -28,6 +30,10 @@ const keyRecord = z.strictObject({
   max_disk_mb: limitNumber("disk_mb").optional().describe("Ceiling of limits.disk_mb."),
   engines: names.min(1).optional().describe("Engines."),
   network: names.refine(areNetworks, "none, registries, open and domains").optional().describe("What of `network`."),
+  images: names
+    .refine(areImages, "images, and registries as HOST[:PORT]/*")
+    .optional()
+    .describe("Images and registries."),
   secrets: names.optional().describe("Names of secrets, or * for all; left out: none."),
   mount_roots: z
     .array(z.union([hostPath(), z.literal("*")]))
@@ -48,7 +54,7 @@ export function parseKeysFile(text: string): readonly KeyRecord[] {
   } catch (error) {
     throw bad(`it is not JSON (${(error as Error).message.slice(0, 120)})`);
   }
-  const parsed = keysFile.safeParse(json);
+  const parsed = keysFile.safeParse(json, { error: issueWords });
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
     throw bad(`${issue?.path.join(".") || "the file"}: ${issue?.message ?? "it is not valid"}`);
@@ -71,8 +77,16 @@ export function checkKeyRecord(record: unknown, nameOf: (field: string) => strin
 }
 
 function areNetworks(entries: readonly string[]): boolean {
+  return isAccepted(() => checkGrantedNetworks(entries, "network"));
+}
+
+function areImages(entries: readonly string[]): boolean {
+  return isAccepted(() => entries.forEach((entry) => checkGrantedImage(entry, "images")));
+}
+
+function isAccepted(check: () => void): boolean {
   try {
-    checkGrantedNetworks(entries, "network");
+    check();
     return true;
   } catch {
     return false;

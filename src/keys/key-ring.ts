@@ -2,6 +2,7 @@ import { timingSafeEqual } from "node:crypto";
 import type { Logger } from "../base/logger.ts";
 import { GloveboxError } from "../errors/glovebox-error.ts";
 import type { Grant } from "../operations/contract/grant.ts";
+import { keyPrincipalPrefix } from "../policy/principal.ts";
 import { grantOfKey } from "./grant-of-key.ts";
 import { parseKeysFile, type KeyRecord } from "./key-record.ts";
 import { digestOf, idOf } from "./key-text.ts";
@@ -45,7 +46,6 @@ interface LiveKey {
 
 /** How often the file is checked: a key that is revoked there is refused after two checks at the latest. */
 const lookEveryMs = 1000;
-const principalPrefix = "key:";
 /** Hash for a key that does not exist: no text has it, and comparing with it takes just as long. */
 const noDigest = new Uint8Array(32);
 
@@ -98,8 +98,8 @@ export class KeyRing implements Disposable {
    * @throws PERMISSION_DENIED for a key that is not in force
    */
   grantOf(principal: string): Grant | null {
-    if (!principal.startsWith(principalPrefix)) return null;
-    const key = this.#keys.get(principal.slice(principalPrefix.length));
+    if (!principal.startsWith(keyPrincipalPrefix)) return null;
+    const key = this.#keys.get(principal.slice(keyPrincipalPrefix.length));
     if (key !== undefined && !this.#isExpired(key.record)) return key.grant;
     throw new GloveboxError("PERMISSION_DENIED", "The API key was revoked or has expired.", {
       suggestion: "Ask the operator for another key.",
@@ -164,7 +164,7 @@ export class KeyRing implements Disposable {
       grant: grantOfKey(record),
       digest: Buffer.from(record.hash.slice("sha256:".length), "hex"),
       caller: {
-        principal: `${principalPrefix}${record.id}`,
+        principal: `${keyPrincipalPrefix}${record.id}`,
         revoked: revoke.signal,
         countRequest: () => rate?.take(),
       },

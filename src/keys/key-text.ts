@@ -13,9 +13,6 @@ export interface NewKey {
 /** A prefix by which people and secret scanners recognise it; then the id, then 256 bits. */
 const form = /^gbx_([0-9a-z]{12})_[\w-]{43}$/;
 
-/** Form of an id. */
-export const keyIdForm: RegExp = /^[0-9a-z]{12}$/;
-
 /** A new key; `random` gives n random bytes. */
 export function makeKey(random: (count: number) => Uint8Array): NewKey {
   const id = createId("", random).slice(1, 13);

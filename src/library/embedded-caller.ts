@@ -6,7 +6,7 @@ import type { Caller } from "./objects/calls.ts";
 
 /** Options of the embedded Glovebox; everything else comes from the environment and the configuration file. */
 export interface EmbeddedOptions extends ConfigOverrides {
-  /** Engine for requests that do not name one: auto, docker, podman, apple or local; default: CONTAINER_RUNTIME, else auto. */
+  /** Engine for requests that do not name one: auto, docker, podman, apple, kubernetes or local; default: CONTAINER_RUNTIME, else auto. */
   readonly engine?: string | undefined;
   /** Folder that context files are read below and that their names are relative to; default: the process's own. */
   readonly workingDirectory?: string | undefined;
@@ -16,6 +16,8 @@ export interface EmbeddedOptions extends ConfigOverrides {
   readonly keepsWarm?: boolean | undefined;
   /** Receives the log at every level, instead of stderr; pino loggers work. */
   readonly logger?: Logger | undefined;
+  /** Makes what writes the log on stderr at the configured level, for its first line; default: one JSON object a line. */
+  readonly openLog?: (() => Logger) | undefined;
 }
 
 /** The principal of this process's own requests. */
@@ -26,7 +28,7 @@ const principal = "local";
  * @throws INVALID_REQUEST when the configuration is not valid, or there is no engine of that name
  */
 export async function openEmbeddedCaller(options: EmbeddedOptions = {}): Promise<Caller> {
-  const { workingDirectory, engine, onAlert, keepsWarm, logger, ...overrides } = options;
+  const { workingDirectory, engine, onAlert, keepsWarm, logger, openLog, ...overrides } = options;
   const { config, host, loaded } = await loadHostConfig(overrides);
   const platform = await createPlatform({
     config,
@@ -34,9 +36,11 @@ export async function openEmbeddedCaller(options: EmbeddedOptions = {}): Promise
     host: { ...host, workingDirectory: workingDirectory ?? host.workingDirectory },
     door: "person",
     defaultEngine: engine,
+    projectsSetting: overrides.placeOfSetting?.("project_roots"),
     onAlert,
     keepsWarm,
     logger,
+    openLog,
   });
   await platform.tracing.open(platform.logger);
   const closing = new AbortController();

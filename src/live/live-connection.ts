@@ -1,5 +1,6 @@
 import type { WebSocket } from "ws";
 import { settlesWithin } from "../base/abort.ts";
+import { assertBoundedJson } from "../base/json/bounded-json.ts";
 import {
   clientMessageSchema,
   firstLiveCredit,
@@ -10,6 +11,7 @@ import {
 } from "../operations/contract/live-messages.ts";
 import type { OperationCall } from "../operations/contract/operation-call.ts";
 import type { OperationEvent, SignalToSend } from "../operations/contract/operation-event.ts";
+import { GloveboxError } from "../errors/glovebox-error.ts";
 import { LiveInput } from "./live-input.ts";
 import { NewestValues } from "./newest-values.ts";
 import { WireEncoder } from "./wire-encoder.ts";
@@ -21,11 +23,16 @@ const pingMs = 30_000;
 /** A client that takes nothing for this long is considered gone, whatever it grants. */
 const patienceMs = 60_000;
 /** Maximum events that a client leaves unread. */
-const maxWaitingBytes = 1_048_576;
+const maxWaitingBytes = 262_144;
+/** What one connection may hold: unread events, input that was granted, and a message that is on its way. */
+export const liveBytes: number = maxWaitingBytes + firstLiveCredit + maxLiveBytes;
 /** How long sending the last event may take. */
 const lastEventMs = 10_000;
 /** Codes of WebSocket. */
 const closed = { normal: 1000, badMessage: 1008 } as const;
+
+/** Maximum bytes of a message in JSON after the first one, which has the request. */
+const maxWordBytes = 1024;
 
 type StartMessage = Extract<ClientMessage, { readonly type: "start" }>;
 type Size = { readonly columns: number; readonly rows: number };
@@ -55,6 +62,10 @@ export class LiveConnection {
     this.#socket = socket;
     this.#isLocal = isLocal;
     socket.on("message", (data, isBinary) => this.#receive(data as Buffer, isBinary));
+    // Each ping is answered with a pong, which its sender may not read.
+    socket.on("ping", () => {
+      if (socket.bufferedAmount > maxWaitingBytes) socket.terminate();
+    });
     socket.on("close", () => this.#leave());
     socket.on("error", () => {
       // Its close follows.
@@ -82,16 +93,16 @@ export class LiveConnection {
   /** Resolves when the client can take more, or immediately if it is gone. */
   readonly tell = async (event: OperationEvent): Promise<void> => {
     if (event.type === "output") return this.#output(event);
-    if (event.type === "terminal") return this.#send({ event: "terminal", is_held: event.isHeld });
+    if (event.type === "terminal") return this.#send({ event: "terminal" });
     for (const wire of this.#encoder.encode(event)) this.#send(wire);
   };
 
-  /** The last event, after which the connection closes; `body`: a JSON text. */
-  end({ body, isError }: { readonly body: string; readonly isError: boolean }): void {
+  /** The last event, after which the connection closes; `body`: a JSON text, `code`: a WebSocket close code. */
+  end({ body, isError }: { readonly body: string; readonly isError: boolean }, code: number = closed.normal): void {
     const name = isError ? "error" : "result";
     if (this.#socket.readyState !== this.#socket.OPEN) return;
     this.#socket.send(`{"event":"${name}","${name}":${body}}`);
-    this.close(closed.normal, "");
+    this.close(code, "");
   }
 
   /** Sends a reason and closes; `code`: a WebSocket close code. */
@@ -123,12 +134,12 @@ export class LiveConnection {
   #receive(data: Buffer, isBinary: boolean): void {
     if (this.gone.aborted) return;
     try {
-      if (!isBinary) this.#obey(clientMessageSchema.parse(JSON.parse(data.toString("utf8"))));
+      if (!isBinary) this.#obey(parseMessage(data, this.#hasStarted));
       else if (this.#hasStarted && data.length <= maxLiveBytes) this.#input.receive(data);
       else throw new RangeError(`input comes after start, in messages of at most ${maxLiveBytes} bytes`);
     } catch (error) {
-      const why =
-        error instanceof RangeError ? error.message : "a message is none of those that docs/http.md describes";
+      const isOurs = error instanceof RangeError || error instanceof GloveboxError;
+      const why = isOurs ? error.message : "a message is none of those that docs/http.md describes";
       this.close(closed.badMessage, why);
     }
   }
@@ -179,4 +190,11 @@ export class LiveConnection {
     }, pingMs);
     this.#socket.once("close", () => clearInterval(timer));
   }
+}
+
+/** @throws RangeError for one that is too large, anything for one that is not valid */
+function parseMessage(data: Buffer, hasStarted: boolean): ClientMessage {
+  if (hasStarted && data.length > maxWordBytes) throw new RangeError(`messages have at most ${maxWordBytes} bytes`);
+  assertBoundedJson(data);
+  return clientMessageSchema.parse(JSON.parse(data.toString("utf8")));
 }

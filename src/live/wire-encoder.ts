@@ -19,7 +19,9 @@ export class WireEncoder {
         return outputEvents(event.stream, bytes.subarray(0, whole));
       }
       case "sandbox":
-        return [{ event: "sandbox", sandbox_id: event.sandboxId }];
+        return [
+          { event: "sandbox", sandbox_id: event.sandboxId, ...(event.name === undefined ? {} : { name: event.name }) },
+        ];
       case "denied": {
         const { target, rule, reason, remedy } = event.denial;
         return [{ event: "denied", target, rule, reason, remedy }];

@@ -7,6 +7,7 @@ import { offeredTools } from "./tools/offered-tool.ts";
 import { toolDeployment } from "./tools/schemas/tool-deployment.ts";
 import { viewArtifactTool } from "./tools/view-artifact.ts";
 import { isInProfile, type ToolProfile } from "./tools/tool-profiles.ts";
+import { BytesInFlight } from "../calls/bytes-in-flight.ts";
 import { KeptTexts } from "../calls/kept-texts.ts";
 import { createMcpServer } from "./mcp-server.ts";
 import { Tasks } from "./tasks/tasks.ts";
@@ -37,6 +38,8 @@ const endWithinMs = 9_000;
 /** What all connections of one process share: the platform, the running calls and what answers left out. */
 export class McpDoor {
   readonly platform: Platform;
+  /** What callers may have on its way; a server shares it with its other doors. */
+  readonly inFlight: BytesInFlight = new BytesInFlight();
   readonly #tools: ToolContext;
   readonly #version: string;
   #ending: { readonly calls: Promise<unknown>; readonly sinceMs: number } | undefined;
@@ -55,6 +58,7 @@ export class McpDoor {
         maxSize: maxAnswersCharacters,
         maxTotalSize: maxTotalCharacters,
       }),
+      inFlight: this.inFlight,
       tasks: new Tasks(now),
       texts: new KeptTexts(monotonicMs),
       logger,

@@ -4,6 +4,9 @@ import { nearest } from "../base/nearest.ts";
 import { profilesWith } from "./tools/tool-profiles.ts";
 import { GloveboxError } from "../errors/glovebox-error.ts";
 
+/** Maximum problems that one error names. */
+const maxProblems = 20;
+
 /** An unknown method (SPEC EV4). */
 export function unknownMethod(method: string): ProtocolError {
   const name = JSON.stringify(method.slice(0, 80));
@@ -56,7 +59,11 @@ function schemaProblems(text: string): string[] | null {
     const issues = JSON.parse(list ?? "null") as
       | readonly { readonly path: unknown[]; readonly message: string }[]
       | null;
-    return issues?.map(({ path, message }) => `${path.join(".")}: ${message}`) ?? null;
+    if (issues === null) return null;
+    const named = issues
+      .slice(0, maxProblems)
+      .map(({ path, message }) => `${path.join(".").slice(0, 200)}: ${message}`);
+    return issues.length > named.length ? [...named, `and ${issues.length - named.length} more`] : named;
   } catch {
     return null;
   }

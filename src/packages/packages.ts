@@ -1,7 +1,7 @@
+import type { PackageInterpreter } from "./install/package-interpreter.ts";
 import { isWall } from "../policy/isolation.ts";
 import path from "node:path";
 import type { Logger } from "../base/logger.ts";
-import type { ForwarderInterpreter } from "../egress/forwarder.ts";
 import type { NetworkAccess } from "../egress/network-access.ts";
 import type { Capabilities } from "../engines/capabilities.ts";
 import type { Engine } from "../engines/engine.ts";
@@ -65,7 +65,7 @@ export interface PackagesRequest {
   /** What the run itself may reach. */
   readonly runNetwork: NetworkPolicy;
   readonly ociRuntime: string | undefined;
-  readonly interpreter: ForwarderInterpreter;
+  readonly interpreter: PackageInterpreter;
   readonly ecosystem: Ecosystem;
   /** As `checkPackages` gives them. */
   readonly specs: readonly string[];

@@ -1,8 +1,8 @@
+import type { PackageInterpreter } from "./install/package-interpreter.ts";
 import { createReadStream } from "node:fs";
 import { open } from "node:fs/promises";
 import path from "node:path";
 import type { Logger } from "../base/logger.ts";
-import type { ForwarderInterpreter } from "../egress/forwarder.ts";
 import type { Engine } from "../engines/engine.ts";
 import type { Ecosystem } from "../policy/package-specs.ts";
 import type { Caller, Sandboxes } from "../sandbox/sandboxes.ts";
@@ -28,7 +28,7 @@ export interface ProjectSetRequest {
   readonly image: string;
   readonly ociRuntime: string | undefined;
   /** What they are for. */
-  readonly interpreter: ForwarderInterpreter;
+  readonly interpreter: PackageInterpreter;
   readonly ecosystem: Ecosystem;
   readonly manager: ProjectManager;
   /** All that decides what is installed beside the image: names for people, and a digest. */

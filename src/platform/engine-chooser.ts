@@ -24,6 +24,8 @@ export interface EngineChooserParts {
   readonly door: Door;
   /** Engine for requests that name none; default: the configuration's. */
   readonly defaultEngine: string | undefined;
+  /** Whether sessions go to containers, if an engine has them and the configuration leaves it open (SPEC RT4). */
+  readonly prefersContainers: boolean;
   readonly engines: Engines;
   readonly reaper: Reaper;
   readonly logger: Logger;
@@ -31,7 +33,7 @@ export interface EngineChooserParts {
 
 /** Contacts no engine yet. @throws INVALID_REQUEST if there is no engine of that name */
 export function createEngineChooser(parts: EngineChooserParts): EngineChooser {
-  const { config, host, door, defaultEngine, engines, reaper, logger } = parts;
+  const { config, host, door, defaultEngine, prefersContainers, engines, reaper, logger } = parts;
   const valid: readonly EngineChoice[] = ["auto", ...engines.names];
   if (defaultEngine !== undefined) checkChoice(defaultEngine, [...new Set([...valid, ...productEngines])], "engine");
   const inContainers = config.executionMode === "container";
@@ -60,18 +62,28 @@ export function createEngineChooser(parts: EngineChooserParts): EngineChooser {
     }
   };
   const namedEngine = defaultEngine ?? config.containerRuntime;
+  // Settled once: a session must not be isolated more weakly because an engine does not answer at that moment.
+  let sessionsInContainers = inContainers;
   return {
     minIsolation,
     openState,
     chooseEngine: (name, needs = {}) => choose(name ?? namedEngine, needs, "other"),
     chooseSessionEngine: (name, needs = {}) =>
       choose(
-        name ?? defaultEngine ?? (inContainers ? config.containerRuntime : (engines.embedded ?? "auto")),
+        name ?? defaultEngine ?? (sessionsInContainers ? config.containerRuntime : (engines.embedded ?? "auto")),
         needs,
         "session",
       ),
     assertEngineAnswers: async (signal) => {
       if (inContainers || namedEngine !== "auto") await choose(namedEngine, { signal }, "other");
+      if (!prefersContainers || config.executionMode !== null || defaultEngine !== undefined) return null;
+      const options = { allowEmbedded: false, minIsolation: config.minIsolation, signal };
+      const found = await engines.choose(config.containerRuntime, options).catch((error: unknown) => {
+        if (error instanceof GloveboxError && error.errorType === "ENGINE_UNAVAILABLE") return null;
+        throw error;
+      });
+      sessionsInContainers = found !== null;
+      return { engine: found?.engine.name ?? null };
     },
   };
 }

@@ -1,18 +1,20 @@
 import { bunArchives } from "../config/host/bun-archives.ts";
 import type { Config } from "../config/config.ts";
 import type { Host } from "../config/host/host.ts";
+import { checkImageReference, isSameImage } from "../policy/image-reference.ts";
 import { defaultSessionImage } from "../policy/session-profile.ts";
 import type { Sandboxes } from "../sandbox/sandboxes.ts";
 import { AgentImages, agentOfImage } from "../workloads/agent/image/agent-image.ts";
-import { ensureImage } from "../workloads/program/ensure-image.ts";
+import { ensureImage, type ProvideImage } from "../workloads/program/ensure-image.ts";
 import { BaseImage } from "../workloads/session/base-image/base-image.ts";
-import type { ProvideImage } from "../workloads/session/open-session-sandbox.ts";
 
 export interface OpenedImages {
   readonly baseImage: BaseImage;
   readonly agentImages: AgentImages;
   /** Pulls an image, or builds it if it is one of our own, if the engine does not have it. */
   readonly provideImage: ProvideImage;
+  /** Whose callers may name any image. @throws INVALID_REQUEST */
+  readonly checkImage: (reference: string, field?: string) => string;
 }
 
 /** Nothing is pulled or built yet; builds run in sandboxes of `installers`. */
@@ -21,16 +23,17 @@ export function openImages(config: Config, host: Host, installers: Sandboxes): O
   const fetching = { sandboxes: installers, temporaryDirectory, platform, environment, bunArchives: bunArchives(host) };
   const baseImage = new BaseImage({ ...fetching, base: config.sessionBaseImage });
   const agentImages = new AgentImages({ ...fetching, base: config.agents.imageBase });
+  const listed = [...Object.values(config.images), ...config.allowedImages];
   const provideImage: ProvideImage = async (needed, engine, { signal, onPull, onBuild }) => {
     const agent = agentOfImage(needed.image);
-    const isOwn = needed.image === defaultSessionImage || agent !== null;
+    const isOwn = isSameImage(needed.image, defaultSessionImage) || agent !== null;
     if (!isOwn || !(await engine.capabilities({ signal })).images) {
-      return ensureImage(needed, engine, { signal, onPull });
+      return ensureImage(needed, engine, { signal, onPull, listed });
     }
     if (await engine.images.has(needed.image, { signal })) return;
     const listener = { onPull, onBuild };
     if (agent === null) await baseImage.build(engine, listener, signal);
     else await agentImages.build(engine, agent, { listener, signal });
   };
-  return { baseImage, agentImages, provideImage };
+  return { baseImage, agentImages, provideImage, checkImage: checkImageReference };
 }

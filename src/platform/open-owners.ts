@@ -53,7 +53,7 @@ export function openOwners({ host, logger, now, callHere }: OwnersOptions): Owne
     uptimeMs,
   });
   const records = new SandboxRecords(path.join(stateDirectory, "sandboxes"), uid);
-  const archives = new WorkArchives({ folder: path.join(stateDirectory, "sessions"), uid, owner, leases });
+  const archives = new WorkArchives({ folder: path.join(stateDirectory, "sessions"), uid, owner, leases, logger });
   const scratchFolder = path.join(stateDirectory, "scratch");
   const diskScratch = new DiskScratch({ folder: scratchFolder, uid, platform, owner, leases });
   const folder = new PeerFolder({ folder: peerFolder(host), owner, uid, platform, leases });

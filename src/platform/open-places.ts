@@ -2,6 +2,7 @@ import path from "node:path";
 import type { Logger } from "../base/logger.ts";
 import type { Config } from "../config/config.ts";
 import type { Host } from "../config/host/host.ts";
+import { knownAccessToken } from "../config/secrets/access-token.ts";
 import { PreviewGateway } from "../ingress/preview-gateway.ts";
 import { AgentTurns } from "../workloads/agent/run/agent-turns.ts";
 import { Environments } from "../workloads/environment/environments.ts";
@@ -38,7 +39,7 @@ export function openPlaces(options: PlacesOptions): OpenedPlaces {
   const { admission, sandboxes } = opened;
   const idleMs = config.session.idleTimeoutMs;
   const waiting = (principal: string): number => admission.waitingFor(principal);
-  const previewGateway = new PreviewGateway(config.preview);
+  const previewGateway = new PreviewGateway({ ...config.preview, readToken: () => knownAccessToken(host) });
   return {
     sessions: new Sessions({ archives, idleMs, waiting, logger, now }),
     environments: new Environments({ idleMs: config.environmentIdleMs, logger }),

@@ -1,7 +1,9 @@
 import path from "node:path";
+import { LastFound } from "../base/last-found.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Config, LoadedConfig } from "../config/config.ts";
 import type { Host } from "../config/host/host.ts";
+import { variableOf } from "../config/layers/environment-layer.ts";
 import { loadMountPolicy } from "../config/mounts/load-mount-policy.ts";
 import { Engines } from "../engines/choice/discover.ts";
 import { engineTable } from "../engines/engine-table.ts";
@@ -44,18 +46,25 @@ export interface PlatformOptions {
   readonly door: Door;
   /** Engine for requests that name none; default: the configuration's `container_runtime`. */
   readonly defaultEngine?: string | undefined;
+  /** Whether sessions go to containers, if an engine has them and the configuration leaves it open; default false. */
+  readonly prefersContainers?: boolean | undefined;
   /** Whether sandboxes may be started ahead of requests, if the configuration allows it; default true. */
   readonly keepsWarm?: boolean | undefined;
   /** What each principal may do; default: everything, as the user of this machine. */
   readonly grantOf?: GrantOf | undefined;
   /** Whether runs, logs, metrics and alerts are stored, if the configuration leaves it open; default false. */
   readonly storeByDefault?: boolean | undefined;
+  /** The setting that lists folders for projects, as refusals name it; default: its environment variable. */
+  readonly projectsSetting?: string | undefined;
   /** Receives every alert of every sandbox. */
   readonly onAlert?: AlertListener | undefined;
   /** Receives the log, at every level; default: stderr, at the configuration's level. */
   readonly logger?: Logger | undefined;
+  /** Makes what writes the log on stderr, for its first line; default: one JSON object a line. */
+  readonly openLog?: (() => Logger) | undefined;
 }
 
+export type { SettledSessions } from "../operations/handling/engine-chooser.ts";
 export type { Alert } from "../telemetry/alert.ts";
 
 /** Everything that lives as long as the process, created once and closed once. */
@@ -96,6 +105,16 @@ export async function createPlatform(options: PlatformOptions): Promise<Platform
   };
 }
 
+const projectsVariable = variableOf("project_roots");
+const projectsSettingOf: Readonly<Record<Door, string>> = {
+  person: `${projectsVariable} (project_roots in the configuration file)`,
+  stdio: `${projectsVariable} in the environment of \`glovebox mcp\``,
+  server: `${projectsVariable} in the environment of the server (project_roots in its configuration file)`,
+};
+
+/** How old a list of sandboxes may be that is answered at once. */
+const lookEveryMs = 10_000;
+
 const now = (): number => Date.now();
 const monotonicMs = (): number => performance.now();
 
@@ -107,8 +126,11 @@ interface OpenedParts {
 
 async function openParts(options: PlatformOptions): Promise<OpenedParts> {
   const { config, loaded, host, door, defaultEngine, storeByDefault = false, onAlert } = options;
+  const { prefersContainers = false, projectsSetting = projectsSettingOf[door] } = options;
   const tracing = openTracing(host, door, monotonicMs);
-  const logger = options.logger ?? stderrLogger(config.logLevel, () => tracing.logFields());
+  const logger =
+    options.logger ??
+    stderrLogger({ least: config.logLevel, fieldsOfCall: () => tracing.logFields(), openLog: options.openLog });
   const engines = new Engines(engineTable, engineSurroundings(config, host, tracing, logger));
   const findLive = (id: string): Sandbox | undefined => opened.findLive(id);
   // The user is the operator here, whatever keys exist; and requests to this process are not forwarded to others.
@@ -146,7 +168,7 @@ async function openParts(options: PlatformOptions): Promise<OpenedParts> {
   const parts: PlatformParts = {
     ...kept,
     previewGateway,
-    ...createEngineChooser({ config, host, door, defaultEngine, engines, reaper, logger }),
+    ...createEngineChooser({ config, host, door, defaultEngine, prefersContainers, engines, reaper, logger }),
     ...openImages(config, host, installers),
     config,
     loaded: loaded ?? null,
@@ -155,6 +177,7 @@ async function openParts(options: PlatformOptions): Promise<OpenedParts> {
     warm: pool && warmPool && { pool, maxAgeMs: warmPool.maxAgeMs, maxTimeoutMs: config.ceilings.timeoutMs },
     ...{ findLive, logs, store, records, peers, network, agentTurns },
     testReports: new TestReports(store, now),
+    lastFound: new LastFound({ maxAgeMs: lookEveryMs, now }),
     findMemory: openMemory({ ...host, folder: path.join(host.stateDirectory, "agents", "memory") }),
     agentDirectory: door === "server" ? null : host.workingDirectory,
     compileTypeScript,
@@ -168,7 +191,8 @@ async function openParts(options: PlatformOptions): Promise<OpenedParts> {
       platform: host.platform,
       executable: host.executable,
     }),
-    loadMountPolicy: () => loadMountPolicy({ config, host, workingDirectoryIsRoot: door !== "server" }),
+    loadMountPolicy: () =>
+      loadMountPolicy({ config, host, workingDirectoryIsRoot: door !== "server", projectsSetting }),
   };
   return {
     parts,

@@ -1,11 +1,13 @@
 import { spawnSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
+import type { Logger } from "../base/logger.ts";
 import type { LogLevel } from "../config/config.ts";
+import { stderrLogger } from "./stderr-logger.ts";
 
 const program = (least: LogLevel): string => `
   import { createRequire } from "node:module";
   import { stderrLogger } from ${JSON.stringify(new URL("stderr-logger.ts", import.meta.url).href)};
-  const logger = stderrLogger(${JSON.stringify(least)}, () => ({ trace_id: "t1" }));
+  const logger = stderrLogger({ least: ${JSON.stringify(least)}, fieldsOfCall: () => ({ trace_id: "t1" }) });
   const loaded = () => Object.keys(createRequire(import.meta.url).cache).some((path) => /[/\\\\]pino[/\\\\]/.test(path));
   logger.debug({ n: 1 }, "fine");
   console.log(loaded());
@@ -35,5 +37,21 @@ describe("stderrLogger", () => {
     expect(log("debug").lines).toMatchObject([{ msg: "fine" }, { msg: "bad" }]);
     for (const least of ["silent", "fatal"] as const)
       expect(log(least)).toEqual({ lines: [], loaded: "false\nfalse\n" });
+  });
+
+  it("hands them to what was given instead, made for the first", () => {
+    const told: string[] = [];
+    let made = 0;
+    const log = (fields: object, message: string): void => void told.push(`${message} ${JSON.stringify(fields)}`);
+    const openLog = (): Logger => {
+      made += 1;
+      return { debug: log, info: log, warn: log, error: log };
+    };
+    const logger = stderrLogger({ least: "warn", fieldsOfCall: () => ({ trace_id: "t1" }), openLog });
+    logger.info({}, "fine");
+    expect(made).toBe(0);
+    logger.warn({}, "odd");
+    logger.error({ n: 1 }, "bad");
+    expect([made, told]).toEqual([1, ['odd {"trace_id":"t1"}', 'bad {"trace_id":"t1","n":1}']]);
   });
 });

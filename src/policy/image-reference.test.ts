@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { checkImageReference } from "./image-reference.ts";
+import { checkImageReference, isSameImage } from "./image-reference.ts";
 
 const digest = `sha256:${"0123456789abcdef".repeat(4)}`;
 
@@ -64,6 +64,21 @@ describe("checkImageReference", () => {
     [`x@sha256:${"g".repeat(64)}`, "digest"],
     [`x@${digest}@${digest}`, 'one "@"'],
     [`@${digest}`, "lower-case letters"],
+    [`x@sha256:${"0".repeat(63)}`, "digest"],
+    [`x@sha256:${"A".repeat(64)}`, "digest"],
+    ["sha256:0123456789ab", "whole image id"],
+    ["sha256", "whole image id"],
+    ["sha512:0123", "whole image id"],
+    ["0123456789abcdef".repeat(4), "whole image id"],
+    ["user@registry.example/x", "digest"],
+    ["user:password@registry.example/x", "digest"],
+    ["registry.example./x", "registry"],
+    ["registry.example:0/x", "registry"],
+    ["registry.example:05000/x", "registry"],
+    ["registry.example:65536/x", "registry"],
+    ["registry.example:5000%2fx", "tag"],
+    ["glovebox-content:1", "does not keep for itself"],
+    ["localhost/glovebox-made:img-1", "does not keep for itself"],
     ["a".repeat(256), "at most 255"],
     ["a".repeat(1_000_000), "shorter"],
     [`${"a-".repeat(120)}!`, "lower-case letters"],
@@ -79,5 +94,23 @@ describe("checkImageReference", () => {
         ) as string,
       }),
     );
+  });
+});
+
+describe("isSameImage", () => {
+  it.each([
+    ["python", "docker.io/library/python:latest", true],
+    ["python", "index.docker.io/python", true],
+    ["team/x:1", "DOCKER.io/team/x:1", true],
+    [`x:1@${digest}`, `x:2@${digest}`, true],
+    ["python", "localhost/python", false],
+    ["python", "team/python", false],
+    ["x:1", "x:2", false],
+    ["x:T", "x:t", false],
+    [`x@${digest}`, "x", false],
+    [digest, `x@${digest}`, false],
+    ["x:", "x:", false],
+  ])("%s and %s: %s", (one, other, expected) => {
+    expect(isSameImage(one, other)).toBe(expected);
   });
 });

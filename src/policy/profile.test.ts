@@ -19,7 +19,7 @@ describe("executeProfile", () => {
       limits: defaultLimits.execute,
       scratch: divideScratch(defaultLimits.execute, "memory"),
       environment: { HOME: "/tmp", LANG: "C.UTF-8" },
-      processUser: "1000:1000",
+      processUser: "65527:65527",
       workingDirectory: "/work",
       network: { kind: "none" },
       minIsolation: "container",

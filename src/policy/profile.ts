@@ -41,8 +41,22 @@ export interface ExecuteProfileOptions {
   readonly environment?: Readonly<Record<string, string>> | undefined;
 }
 
-/** Who programs run as, on each engine. */
-export const programUser = "1000:1000";
+/**
+ * `uid:gid` of programs that write to no folder of the host, on each engine: nobody's on the host, so that what the kernel
+ * counts for each user (watches, pending signals, pages of pipes, descriptors on their way, queues) is not taken from a
+ * person or a service. 1000 would be the first person of most machines.
+ *
+ * Below 65536, as far as user namespaces without root map users; above the ranges of accounts, of services (to 999), of
+ * containers and of services made on demand (61184 to 65519), in one that systemd and distributions leave unused (65520
+ * to 65533), and not the number that ready-made images without a user use there (65532).
+ */
+export const programUser = "65527:65527";
+
+/**
+ * `uid:gid` of what is ours beside a sandbox's programs, such as the file of certificates: used by nothing else, so that no
+ * program can change, end or inspect it, and killing a program user's processes does not reach it.
+ */
+export const helperUser = "63128:63128";
 
 /** The profile of a one-shot run (SPEC EX2). */
 export function executeProfile(options: ExecuteProfileOptions): Profile {

@@ -1,28 +1,32 @@
 import { describe, expect, it } from "vitest";
-import { divideScratch } from "./scratch.ts";
+import { divideScratch, watchedScratch } from "./scratch.ts";
 
 const MiB = 1024 * 1024;
 
 describe("divideScratch", () => {
-  it("gives half the memory at most when scratch is memory, and says so", () => {
-    expect(divideScratch({ diskBytes: 1024 * MiB, memoryBytes: 512 * MiB }, "memory")).toEqual({
+  it("gives half the memory at most when scratch is memory, and says so if more was requested", () => {
+    const limits = { diskBytes: 1024 * MiB, memoryBytes: 512 * MiB, isDiskRequested: true } as const;
+    expect(divideScratch(limits, "memory")).toEqual({
       places: [
         { path: "/work", sizeBytes: 160 * MiB },
         { path: "/tmp", sizeBytes: 64 * MiB },
       ],
       sharedMemoryBytes: 32 * MiB,
+      difference: expect.stringContaining("half the memory"),
       note: "scratch: memory-backed, 256 MiB (half the memory limit) instead of 1 GiB on disk",
     });
   });
 
   it("gives the disk limit when half the memory holds it", () => {
-    expect(divideScratch({ diskBytes: 64 * MiB, memoryBytes: 512 * MiB }, "memory")).toEqual({
+    const limits = { diskBytes: 64 * MiB, memoryBytes: 512 * MiB, isDiskRequested: true } as const;
+    expect(divideScratch(limits, "memory")).toEqual({
       places: [
         { path: "/work", sizeBytes: 40 * MiB },
         { path: "/tmp", sizeBytes: 16 * MiB },
       ],
       sharedMemoryBytes: 8 * MiB,
-      note: "scratch: memory-backed, 64 MiB (counts as memory)",
+      difference: null,
+      note: null,
     });
   });
 
@@ -49,6 +53,7 @@ describe("divideScratch", () => {
         { path: "/tmp", sizeBytes: 256 * MiB },
       ],
       sharedMemoryBytes: 64 * MiB,
+      difference: null,
       note: null,
     });
   });
@@ -61,9 +66,16 @@ describe("divideScratch", () => {
     expect(divideScratch(limits, "memoryOrDisk")).toEqual(divideScratch(limits, storage));
   });
 
-  it("says when the engine cannot size scratch", () => {
-    expect(divideScratch({ diskBytes: 1024 * MiB, memoryBytes: 512 * MiB }, "none").note).toBe(
-      "scratch: on disk without a size limit, 1 GiB is not enforced",
-    );
+  it("says when the engine cannot size scratch that was requested", () => {
+    const limits = { diskBytes: 1024 * MiB, memoryBytes: 512 * MiB, isDiskRequested: true } as const;
+    expect(divideScratch(limits, "none").note).toBe("scratch: on disk without a size limit, 1 GiB is not enforced");
+  });
+
+  it("says nothing of a default, wherever scratch is", () => {
+    const limits = { diskBytes: 1024 * MiB, memoryBytes: 512 * MiB };
+    for (const storage of ["disk", "memory", "memoryOrDisk", "none"] as const)
+      expect(divideScratch(limits, storage).note).toBeNull();
+    expect(watchedScratch(limits).note).toBeNull();
+    expect(watchedScratch({ ...limits, isDiskRequested: true }).note).toContain("scratch: on disk, 1 GiB");
   });
 });

@@ -14,12 +14,17 @@ export interface ScratchPlace {
   readonly sizeBytes: number;
 }
 
+/** The limits that scratch is made of. */
+type ScratchLimits = Pick<Limits, "diskBytes" | "memoryBytes" | "isDiskRequested">;
+
 /** How a sandbox's scratch space is shared out. */
 export interface ScratchDivision {
   readonly places: readonly ScratchPlace[];
   /** Size of /dev/shm, which is memory on every engine. */
   readonly sharedMemoryBytes: number;
-  /** One sentence for the result when scratch is not what the disk limit says, else null. */
+  /** One sentence when scratch is not what the disk limit says, else null. */
+  readonly difference: string | null;
+  /** The same for the result: only if the request named the disk limit (SPEC LI1), else null. */
   readonly note: string | null;
 }
 
@@ -35,10 +40,7 @@ const pageBytes = 4096;
  * In memory the three together take exactly the disk limit or half the memory limit, the smaller, so that full scratch
  * leaves the program the other half. On disk, /dev/shm comes on top, from an eighth of the memory limit.
  */
-export function divideScratch(
-  limits: Pick<Limits, "diskBytes" | "memoryBytes">,
-  kept: ScratchStorage,
-): ScratchDivision {
+export function divideScratch(limits: ScratchLimits, kept: ScratchStorage): ScratchDivision {
   const halfMemory = Math.floor(limits.memoryBytes / 2);
   const storage = kept === "memoryOrDisk" ? (limits.diskBytes <= halfMemory ? "memory" : "disk") : kept;
   const inMemory = storage === "memory";
@@ -52,7 +54,7 @@ export function divideScratch(
       { path: temporaryFolder, sizeBytes: temporaryBytes },
     ],
     sharedMemoryBytes,
-    note: scratchNote(limits.diskBytes, total, storage),
+    ...differenceFor(limits, scratchNote(limits.diskBytes, total, storage)),
   };
 }
 
@@ -60,15 +62,21 @@ export function divideScratch(
  * Scratch that is none of the engine's: folders of this machine's disk, mounted, whose watch ends a sandbox that writes more
  * than the disk limit; /dev/shm as on disk.
  */
-export function watchedScratch(limits: Pick<Limits, "diskBytes" | "memoryBytes">): ScratchDivision {
+export function watchedScratch(limits: ScratchLimits): ScratchDivision {
   const note = `scratch: on disk, ${formatBytes(limits.diskBytes)}; a watch that measures it each second ends the sandbox beyond that`;
-  return { ...divideScratch(limits, "disk"), places: [], note };
+  return { ...divideScratch(limits, "disk"), places: [], ...differenceFor(limits, note) };
+}
+
+function differenceFor(
+  { isDiskRequested }: ScratchLimits,
+  difference: string | null,
+): Pick<ScratchDivision, "difference" | "note"> {
+  return { difference, note: isDiskRequested === true ? difference : null };
 }
 
 function scratchNote(diskBytes: number, total: number, storage: "disk" | "memory" | "none"): string | null {
-  if (storage === "disk") return null;
+  if (storage === "disk" || (total === diskBytes && storage === "memory")) return null;
   if (storage === "none") return `scratch: on disk without a size limit, ${formatBytes(diskBytes)} is not enforced`;
-  if (total === diskBytes) return `scratch: memory-backed, ${formatBytes(total)} (counts as memory)`;
   return `scratch: memory-backed, ${formatBytes(total)} (half the memory limit) instead of ${formatBytes(diskBytes)} on disk`;
 }
 

@@ -27,7 +27,8 @@ export interface ImageMarks {
  * may be started before any request, and the principal it then serves is in the server's record.
  */
 export function labelledSpec(id: string, plan: SandboxPlan, ownership: Ownership): ContainerSpec {
-  const { kind, lifetimeMs: _, programEnvironment: __, id: ___, labels: ____, ...rest } = plan;
+  const { kind, lifetimeMs: _, programEnvironment: __, id: ___, labels: ____, ...more } = plan;
+  const { givenName: _____, shownImage: ______, ...rest } = more;
   return {
     ...rest,
     name: containerName(id),

@@ -10,6 +10,8 @@ export interface RunFacts {
   readonly principal: string;
   readonly session?: string | undefined;
   readonly environment?: string | undefined;
+  /** What runs, of `describeWork`. */
+  readonly work: string;
   readonly timeoutMs: number;
   readonly network: NetworkPolicy;
 }
@@ -25,6 +27,12 @@ export interface StartedRun {
   readonly environment: string | null;
   /** The labels that its caller gave its sandbox. */
   readonly labels: Readonly<Record<string, string>>;
+  /** Its caller's own word for its sandbox; null: none. */
+  readonly name: string | null;
+  /** What runs, of `describeWork`. */
+  readonly work: string;
+  /** Null where the engine has no images. */
+  readonly image: string | null;
   /** Milliseconds since the epoch. */
   readonly startedAtMs: number;
   readonly policy: RunPolicy;

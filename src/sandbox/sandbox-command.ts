@@ -33,10 +33,7 @@ export async function runSandboxCommand(
   { signal }: CallOptions = {},
 ): Promise<SandboxCommandResult> {
   const environment = { LC_ALL: "C" };
-  const process = await sandbox.exec(
-    { command, environment, inheritsEnvironment: false, concurrent: true },
-    { signal },
-  );
+  const process = await sandbox.exec({ command, environment, inheritsEnvironment: false }, { signal });
   process.stdin.end(input);
   const stdout = new BoundedOutput(maxOutputBytes);
   const stderr = new BoundedOutput(4096);

@@ -13,6 +13,8 @@ export interface ObservedSandbox {
     readonly capabilities: Capabilities;
     /** As `Container.stats`. */
     measure(options?: CallOptions): Promise<ContainerStats>;
+    /** As `Container.watchStats`. */
+    watchStats(listener: (stats: ContainerStats) => void): boolean;
   };
   readonly engine: string;
   readonly kind: string;

@@ -1,6 +1,5 @@
 import type { Duplex } from "node:stream";
 import { settlesWithin } from "../base/abort.ts";
-import type { Logger } from "../base/logger.ts";
 import type { Capabilities } from "../engines/capabilities.ts";
 import { unknownStats, type ContainerStats } from "../engines/container-stats.ts";
 import type { CallOptions, Container, EngineName, ExecSpec, Process } from "../engines/engine.ts";
@@ -9,46 +8,11 @@ import { GloveboxError } from "../errors/glovebox-error.ts";
 import { createId } from "../base/id.ts";
 import type { HostPlace } from "./files/host/host-place.ts";
 import { SandboxFiles } from "./files/sandbox-files.ts";
-import type { FixedFolder } from "./mounts/fixed-folders.ts";
 import type { ImageMarks } from "./labelled-spec.ts";
 import { OutputJoint } from "./output-joint.ts";
 import { runPolicy, type OpenRun, type RunFacts, type StartedRun } from "./run-record.ts";
-import type { SandboxObserver } from "./sandbox-observer.ts";
+import type { SandboxIdentity, SandboxParts } from "./sandbox-parts.ts";
 import { endLeftBehind, endProcessAlone, endProcessTree, type TreeEnd } from "./process-tree.ts";
-
-/** What a sandbox is made of; provided by `Sandboxes`. */
-export interface SandboxParts {
-  readonly id: string;
-  readonly engineName: EngineName;
-  readonly capabilities: Capabilities;
-  readonly container: Container;
-  readonly kind: string;
-  /** What its caller has marked it with. */
-  readonly labels: Readonly<Record<string, string>>;
-  /** What its programs may do, except for what belongs to each run. */
-  readonly policy: Readonly<Record<string, unknown>>;
-  /** Told of its runs. */
-  readonly observers: readonly SandboxObserver[];
-  /** Milliseconds since the epoch. */
-  readonly now: () => number;
-  /** See `SandboxPlan`. */
-  readonly programEnvironment: Readonly<Record<string, string>>;
-  /** Folders of this machine that its programs may write to. */
-  readonly writablePaths: readonly string[];
-  /** Its scratch and what it may only read, by their paths inside. */
-  readonly folders: readonly FixedFolder[];
-  readonly platform: NodeJS.Platform;
-  readonly logger: Logger;
-  /** Labels that say whose an object is that may exist for this long from now. */
-  readonly ownershipFor: (lifetimeMs: number) => Readonly<Record<string, string>>;
-  /** Told that it will end without anybody waiting for that: its place is on its way back. */
-  readonly onLeaving: () => void;
-  /** Gives the place back; told whether nothing of the sandbox is left. */
-  readonly onRemoved: (isGone: boolean) => Promise<void>;
-}
-
-/** What its caller chooses of a sandbox, and what they may choose still when it runs already. */
-export type SandboxIdentity = Pick<SandboxParts, "id" | "labels" | "programEnvironment">;
 
 export type SandboxState = "running" | "ending" | "removed";
 
@@ -95,6 +59,16 @@ export class Sandbox implements AsyncDisposable {
     return this.#parts.labels;
   }
 
+  /** Its caller's own word for it; null: none. */
+  get givenName(): string | null {
+    return this.#parts.givenName;
+  }
+
+  /** Its container's image; null where its engine has none. */
+  get image(): string | null {
+    return this.#parts.image;
+  }
+
   /** Makes it its caller's own, before its first run and before anybody is told about it. */
   assign(identity: Partial<SandboxIdentity>): void {
     this.#parts = { ...this.#parts, ...identity };
@@ -138,10 +112,29 @@ export class Sandbox implements AsyncDisposable {
     return this.#parts.container.connect(port, options);
   }
 
+  /** As `Container.listen`. */
+  get listen(): Container["listen"] {
+    const { container } = this.#parts;
+    return container.listen?.bind(container);
+  }
+
+  /** As `Container.execInTerminal`. */
+  get execInTerminal(): Container["execInTerminal"] {
+    const { container } = this.#parts;
+    return container.execInTerminal?.bind(container);
+  }
+
+  /** As `Container.placeFile`. */
+  get placeFile(): Container["placeFile"] {
+    const { container } = this.#parts;
+    return container.placeFile?.bind(container);
+  }
+
   /** A run begins here, which is recorded with the policy that governs it. */
   beginRun(facts: RunFacts): OpenRun {
-    const { observers, now, kind, labels, policy } = this.#parts;
-    const { id = createId("run"), principal, session, environment, network, timeoutMs } = facts;
+    const { observers, now, kind, labels, givenName, image, policy, onWork } = this.#parts;
+    const { id = createId("run"), principal, session, environment, work, network, timeoutMs } = facts;
+    onWork(work);
     const run: StartedRun = {
       id,
       sandbox: this.id,
@@ -151,6 +144,9 @@ export class Sandbox implements AsyncDisposable {
       session: session ?? null,
       environment: environment ?? null,
       labels,
+      name: givenName,
+      work,
+      image,
       startedAtMs: now(),
       policy: runPolicy({ ...policy, network, timeout_seconds: timeoutMs / 1_000 }),
     };
@@ -178,6 +174,11 @@ export class Sandbox implements AsyncDisposable {
   /** As `Container.stats`. */
   measure(options?: CallOptions): Promise<ContainerStats> {
     return this.#parts.container.stats(options);
+  }
+
+  /** As `Container.watchStats`. */
+  watchStats(listener: (stats: ContainerStats) => void): boolean {
+    return this.#parts.container.watchStats?.(listener) ?? false;
   }
 
   /** Bytes of the files written to its root; null where that is unknown. */
@@ -225,22 +226,25 @@ export class Sandbox implements AsyncDisposable {
 
   /** Ends the process and everything it started: SIGTERM, then SIGKILL to the whole sandbox (SPEC LI3). */
   async endProcess(process: Process): Promise<void> {
-    await endProcessTree({ container: this.#parts.container, capabilities: this.capabilities, process });
+    await endProcessTree(this.#parts.container, process);
   }
 
   /** Ends the process and everything it started, and nothing else: see `endProcessAlone`. */
   endProcessAlone(process: Process): Promise<TreeEnd> {
-    const { container } = this.#parts;
-    return endProcessAlone({ container, capabilities: this.capabilities, process, onUnclean: this.#onUnclean });
+    return endProcessAlone({ process, onUnclean: this.#onUnclean });
   }
 
   /** Ends what a process that has ended left running: see `endLeftBehind`. */
   endLeftBehind(process: Process): Promise<TreeEnd> {
-    return endLeftBehind({ capabilities: this.capabilities, process, onUnclean: this.#onUnclean });
+    return endLeftBehind({ process, onUnclean: this.#onUnclean });
   }
 
+  /** A removal ends every process, so that a single end that fails meanwhile leaves nothing. */
   readonly #onUnclean = (reason: unknown): void =>
-    this.#parts.logger.warn({ sandbox: this.id, err: reason }, "a process may not have ended");
+    this.#parts.logger[this.#removal === undefined ? "warn" : "debug"](
+      { sandbox: this.id, err: reason },
+      "a process may not have ended",
+    );
 
   /** Ends and removes the sandbox; calling it again waits for the same removal. */
   remove(): Promise<void> {

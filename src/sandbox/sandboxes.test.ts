@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Container, Engine } from "../engines/engine.ts";
+import type { Container, Engine, Process } from "../engines/engine.ts";
 import type { ContainerSpec } from "../engines/container-spec.ts";
 import { Admission } from "./admission/admission.ts";
 import type { SandboxRecord } from "./owners/sandbox-records.ts";
@@ -9,7 +9,9 @@ import type { SandboxPlan } from "./sandbox-plan.ts";
 import { Sandboxes, type SandboxesOptions } from "./sandboxes.ts";
 
 const quiet = (): undefined => undefined;
-const logger = { debug: quiet, info: quiet, warn: quiet, error: quiet };
+const warned: string[] = [];
+const warn = (_: unknown, message: string): void => void warned.push(message);
+const logger = { debug: quiet, info: quiet, warn, error: quiet };
 const caller = { principal: "somebody" };
 const limits = { cpus: 1, memoryBytes: 1, pids: 1 };
 const plan = { kind: "execute", lifetimeMs: 1_000, image: "any:1", limits, scratch: [] } as unknown as SandboxPlan;
@@ -143,6 +145,23 @@ describe("a sandbox", () => {
     await expect(sandboxes.open(engine, plan, caller)).rejects.toMatchObject({ errorType: "CAPACITY" });
     await first.remove();
     await (await sandboxes.open(engine, plan, caller)).remove();
+  });
+});
+
+describe("a program of a sandbox that cannot be ended", () => {
+  it("is in the log, unless the sandbox is being removed with all that runs in it", async () => {
+    const { sandboxes, engine, holdRemovals } = scene();
+    const sandbox = await sandboxes.open(engine, plan, caller);
+    const release = holdRemovals();
+    const process = { kill: () => Promise.reject(new Error("no kill")) } as unknown as Process;
+    warned.length = 0;
+    expect(await sandbox.endLeftBehind(process)).toBe("unclean");
+    expect(warned).toEqual(["a process may not have ended"]);
+    const removed = sandbox.remove();
+    expect(await sandbox.endLeftBehind(process)).toBe("unclean");
+    expect(warned).toHaveLength(1);
+    release();
+    await removed;
   });
 });
 

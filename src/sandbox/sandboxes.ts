@@ -15,7 +15,8 @@ import { RecordWriter, type WayIn } from "./owners/record-writer.ts";
 import type { SandboxPlan } from "./sandbox-plan.ts";
 import type { SandboxObserver } from "./sandbox-observer.ts";
 import { sandboxPolicy } from "./sandbox-policy.ts";
-import { Sandbox, type SandboxIdentity } from "./sandbox.ts";
+import type { SandboxIdentity } from "./sandbox-parts.ts";
+import { Sandbox } from "./sandbox.ts";
 import { StartGate } from "./start-gate.ts";
 
 /** Who asks, and the signal that cancels the request. */
@@ -233,6 +234,8 @@ export class Sandboxes implements AsyncDisposable {
       container,
       kind: plan.kind,
       labels: plan.labels ?? {},
+      givenName: plan.givenName ?? null,
+      image: capabilities.images ? (plan.shownImage ?? plan.image) : null,
       policy: sandboxPolicy(engine.name, plan),
       observers,
       now,
@@ -242,6 +245,7 @@ export class Sandboxes implements AsyncDisposable {
       platform: this.#options.platform,
       logger,
       ownershipFor: (lifetimeMs) => ownershipLabels({ owner, expiresAtMs: now() + lifetimeMs }),
+      onWork: (work) => this.#held.get(sandbox.id)?.record.setWork(work),
       onLeaving: () => {
         this.#held.get(sandbox.id)?.place.returning();
         this.#tellEnd(sandbox.id);
@@ -254,9 +258,10 @@ export class Sandboxes implements AsyncDisposable {
   /** From now on it is known as its principal's, and its end is reported. */
   #handOver(sandbox: Sandbox, plan: SandboxPlan, { principal, place, begunMs }: Adoption): void {
     const { logger, owner, now, observers = [] } = this.#options;
-    const { id, engineName: engine, startedAs, labels } = sandbox;
+    const { id, engineName: engine, startedAs, labels, givenName, image } = sandbox;
     const { kind, limits } = plan;
-    const record = { id, startedAs, engine, kind, principal, owner, createdAtMs: now(), labels };
+    const shown = { name: givenName ?? undefined, image: image ?? undefined };
+    const record = { id, startedAs, engine, kind, principal, owner, createdAtMs: now(), labels, ...shown };
     this.#held.set(id, { record: new RecordWriter(record, this.#options), place, isEndTold: false });
     this.#live.set(id, sandbox);
     const startMs = Math.max(0, now() - begunMs);

@@ -6,6 +6,8 @@ export const migrations: Readonly<Record<string, Migration>> = {
   "001-first-tables": { up: firstTables },
   "002-labels-and-results": { up: labelsAndResults },
   "003-test-reports": { up: testReports },
+  "004-entries-of-principals": { up: entriesOfPrincipals },
+  "005-names-and-work": { up: namesAndWork },
 };
 
 async function firstTables(database: Kysely<unknown>): Promise<void> {
@@ -124,4 +126,20 @@ async function testReports({ schema }: Kysely<unknown>): Promise<void> {
     .addColumn("size", "integer", (column) => column.notNull())
     .execute();
   await schema.createIndex("test_reports_age").on("test_reports").columns(["stamp_ms", "size"]).execute();
+}
+
+/** Whoever has most gives way: what each has is counted by this, and found by age. */
+async function entriesOfPrincipals({ schema }: Kysely<unknown>): Promise<void> {
+  await schema
+    .createIndex("log_entries_of_principal")
+    .on("log_entries")
+    .columns(["principal", "stamp_ms", "bytes"])
+    .execute();
+}
+
+/** What lists say of a run. */
+async function namesAndWork({ schema }: Kysely<unknown>): Promise<void> {
+  for (const column of ["name", "work", "image"]) {
+    await schema.alterTable("runs").addColumn(column, "text").execute();
+  }
 }

@@ -1,3 +1,4 @@
+import { mebibyte } from "../base/bytes.ts";
 import type { LogEntry, LogStream } from "../telemetry/logs/log-entry.ts";
 import type { Database } from "./database.ts";
 import type { LogEntryRow } from "./tables.ts";
@@ -16,12 +17,14 @@ export interface EntriesQuery {
   readonly limit: number;
 }
 
-/** Stored entries in their order. */
+/** Bytes of what one query reads, as `bytes` of the rows counts them; the first entry is read whatever it has. */
+const maxPageBytes = 4 * mebibyte;
+
+/** Stored entries in their order: as many as are wanted, or as 4 MiB hold. */
 export async function readEntries({ tables }: Database, query: EntriesQuery): Promise<readonly LogEntry[]> {
   const { sandbox, principal, offset, before, stream, limit } = query;
   let select = tables
     .selectFrom("log_entries")
-    .selectAll()
     .where("sandbox", "=", sandbox)
     .where("principal", "=", principal)
     .where("position", ">=", offset)
@@ -31,7 +34,13 @@ export async function readEntries({ tables }: Database, query: EntriesQuery): Pr
   // What is missing, is missing from every stream.
   if (stream !== undefined)
     select = select.where((where) => where.or([where("stream", "=", stream), where("dropped", ">", 0)]));
-  const rows = await select.execute();
+  // Their sizes first: what would be too much never leaves the database.
+  const sizes = await select.select(["position", "bytes"]).execute();
+  let total = 0;
+  const end = sizes.findIndex(({ bytes }, index) => (total += bytes) > maxPageBytes && index > 0);
+  const last = sizes.at(end < 0 ? -1 : end - 1);
+  if (last === undefined) return [];
+  const rows = await select.selectAll().where("position", "<=", last.position).execute();
   return rows.map((row) => entryOf(row, query));
 }
 

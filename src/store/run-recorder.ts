@@ -22,10 +22,19 @@ export class RunRecorder implements SandboxObserver {
 
   runStarted(started: StartedRun): void {
     const { labels, policy, startedAtMs, ...run } = started;
-    const { id, principal, kind, engine, sandbox, session, environment } = run;
+    const { id, principal, kind, engine, sandbox, session, environment, name, work, image } = run;
     const unknown = { ended_ms: null, outcome: null, exit_code: null, duration_ms: null, error_type: null };
     const ids = { id, server: this.#server, principal, kind, engine, sandbox, session, environment };
-    const row = { ...ids, policy_digest: policy.digest, started_ms: startedAtMs, ...unknown, interrupted: 0 };
+    const row = {
+      ...ids,
+      name,
+      work,
+      image,
+      policy_digest: policy.digest,
+      started_ms: startedAtMs,
+      ...unknown,
+      interrupted: 0,
+    };
     const log = { log_from: this.#positionIn(sandbox), log_to: null };
     const record: RunStart = { kind: "run", row: { ...row, ...log, forgotten: 0 }, policy: policy.text, labels };
     if (!this.#store.add(record)) this.#unwritten.set(started, record);

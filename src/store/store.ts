@@ -1,4 +1,5 @@
 import { settlesWithin } from "../base/abort.ts";
+import { Turns } from "../base/turns.ts";
 import { BatchPump, type PumpState } from "../base/batch-pump.ts";
 import { kibibyte, mebibyte } from "../base/bytes.ts";
 import type { Logger } from "../base/logger.ts";
@@ -59,6 +60,9 @@ const onItsWayMs = 1_000;
 /** How long the last word to it may take, and then its end. */
 const leaveMs = 250;
 
+/** Reads of one principal that wait for its turn. */
+const maxWaitingReads = 100;
+
 /** The database of runs, their policies, logs, metrics and alerts. What is put in never waits and never fails. */
 export class Store {
   readonly #options: StoreOptions;
@@ -69,6 +73,8 @@ export class Store {
   readonly entries: LogSink;
   /** The recorded runs. */
   readonly runs: StoredRuns = new StoredRuns(this);
+  /** Whose turn it is among the reads of each principal that reads now. */
+  readonly #reads = new Map<string, Turns>();
   #opening: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
   #beats = 0;
@@ -136,27 +142,33 @@ export class Store {
 
   /** @throws INTERNAL when the database does not answer */
   readEntries(query: EntriesQuery): Promise<readonly LogEntry[]> {
-    return this.read((database) => readEntries(database, query), [this.entries]);
+    return this.read(query.principal, (database) => readEntries(database, query), [this.entries]);
   }
 
   /** The newest entry of a sandbox; null: none is here. @throws INTERNAL when the database does not answer */
   lastEntry(query: Pick<EntriesQuery, "sandbox" | "principal">): Promise<LogEntry | null> {
-    return this.read((database) => lastEntry(database, query), [this.entries]);
+    return this.read(query.principal, (database) => lastEntry(database, query), [this.entries]);
   }
 
   /** Whether the principal has entries of that sandbox here. @throws INTERNAL when the database does not answer */
   hasEntries(query: Pick<EntriesQuery, "sandbox" | "principal">): Promise<boolean> {
-    return this.read((database) => hasEntries(database, query), []);
+    return this.read(query.principal, (database) => hasEntries(database, query), []);
   }
 
   /**
-   * Reads when what is on its way has arrived, for which it waits a second at most; default: runs, samples and alerts.
-   * @throws INTERNAL when the database does not answer
+   * Reads when what is on its way has arrived, for which it waits a second at most; default: runs, samples and alerts. Of one
+   * principal one read after another, so that nobody's many reads delay what others read and write.
+   * @throws INTERNAL when the database does not answer, CAPACITY when too many of the principal's wait
    */
   async read<Result>(
+    principal: string,
     work: (database: Database) => Promise<Result>,
     queues: readonly { idle(): Promise<void> }[] = [this.#records],
   ): Promise<Result> {
+    const turns = this.#reads.get(principal) ?? new Turns();
+    if (turns.waiting >= maxWaitingReads) throw tooManyReads();
+    this.#reads.set(principal, turns);
+    const end = await turns.take();
     try {
       const database = await this.#open();
       // What is on its way would look as if it were missing.
@@ -167,6 +179,9 @@ export class Store {
         suggestion: "Send the request again later; /readyz says when the store answers.",
         cause: error,
       });
+    } finally {
+      end();
+      if (turns.isFree) this.#reads.delete(principal);
     }
   }
 
@@ -264,4 +279,11 @@ export class Store {
     const count = await this.#servers.endInterrupted(this.#database);
     if (count > 0) this.#options.logger.warn({ count }, "runs of a server that is gone are marked interrupted");
   }
+}
+
+function tooManyReads(): GloveboxError {
+  return new GloveboxError("CAPACITY", `${maxWaitingReads} of your requests wait to read the store already.`, {
+    suggestion: "Wait for their answers, which come one after another.",
+    context: { limit: maxWaitingReads, retry_after_seconds: 5 },
+  });
 }

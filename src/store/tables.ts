@@ -38,6 +38,12 @@ export interface RunRow {
   readonly session: string | null;
   readonly environment: string | null;
   readonly policy_digest: string;
+  /** Its caller's own word for its sandbox. */
+  readonly name: string | null;
+  /** What ran, in a few words; null in rows of older versions. */
+  readonly work: string | null;
+  /** Null where its engine has no images. */
+  readonly image: string | null;
   readonly started_ms: number;
   /** Null while it is running. */
   readonly ended_ms: number | null;

@@ -1,8 +1,9 @@
 import { mebibyte } from "../base/bytes.ts";
+import { excessOf } from "./retention.ts";
 import type { RunName } from "./read-runs.ts";
 import type { Store } from "./store.ts";
 
-/** Bytes of all reports that are kept in memory; the oldest goes first. */
+/** Bytes of all reports that are kept in memory; beyond it whoever has most loses the oldest. */
 const maxMemoryBytes = 16 * mebibyte;
 
 /** Full test reports, compressed: in the store, or in memory if there is none. */
@@ -11,7 +12,6 @@ export class TestReports {
   readonly #now: () => number;
   /** The oldest first. */
   readonly #kept = new Map<string, { readonly principal: string; readonly report: Uint8Array }>();
-  #bytes = 0;
 
   constructor(store: Pick<Store, "add" | "runs"> | null, now: () => number) {
     this.#store = store;
@@ -38,11 +38,18 @@ export class TestReports {
 
   #remember(id: string, principal: string, report: Uint8Array): void {
     this.#kept.set(id, { principal, report });
-    this.#bytes += report.length;
-    for (const [oldest, { report: old }] of this.#kept) {
-      if (this.#bytes <= maxMemoryBytes) return;
+    const totals = new Map<string, number>();
+    for (const { principal: owner, report: each } of this.#kept.values())
+      totals.set(owner, (totals.get(owner) ?? 0) + each.length);
+    const excess = excessOf(
+      [...totals].map(([owner, total]) => ({ principal: owner, total })),
+      maxMemoryBytes,
+    );
+    for (const [oldest, { principal: owner, report: each }] of this.#kept) {
+      const more = excess.get(owner) ?? 0;
+      if (more <= 0) continue;
       this.#kept.delete(oldest);
-      this.#bytes -= old.length;
+      excess.set(owner, more - each.length);
     }
   }
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Alert } from "./alert.ts";
 import { NetworkAlerts } from "./network-alerts.ts";
 
-const refusal = { reason: "No rule allows example.com.", remedy: "Add it." };
+const refusal = { target: "example.com:443", reason: "No rule allows example.com.", remedy: "Add it." };
 
 function watched(): { readonly alerts: NetworkAlerts; readonly told: readonly Alert[] } {
   const told: Alert[] = [];
@@ -31,7 +31,7 @@ describe("NetworkAlerts", () => {
         value: 1,
         threshold: 0,
         state: "start",
-        message: "A connection was refused. No rule allows example.com.",
+        message: "A connection to example.com:443 was refused. No rule allows example.com.",
         suggestion: "Add it.",
       },
       expect.objectContaining({ container_id: "sbx-2", state: "start" }),
@@ -39,7 +39,7 @@ describe("NetworkAlerts", () => {
         container_id: "sbx-1",
         value: 3,
         state: "end",
-        message: "3 connections were refused; of the first: No rule allows example.com.",
+        message: "3 connections were refused, the first to example.com:443. No rule allows example.com.",
       }),
       expect.objectContaining({ container_id: "sbx-2", value: 1, state: "end" }),
     ]);

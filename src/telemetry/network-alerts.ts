@@ -2,7 +2,7 @@ import type { Denial } from "../policy/network/denial.ts";
 import type { Alert, AlertListener } from "./alert.ts";
 
 /** The part of a refusal that an alert reports. */
-type Refusal = Pick<Denial, "reason" | "remedy">;
+type Refusal = Pick<Denial, "target" | "reason" | "remedy">;
 
 interface Running {
   readonly first: Refusal;
@@ -27,21 +27,19 @@ export class NetworkAlerts {
       running.count++;
       return;
     }
-    const first = { reason: refusal.reason, remedy: refusal.remedy };
+    const first = { target: refusal.target, reason: refusal.reason, remedy: refusal.remedy };
     this.#running.set(sandbox, { first, count: 1 });
-    this.#tell(this.#alert(sandbox, "start", { first, count: 1 }, `A connection was refused. ${first.reason}`));
+    this.#tell(this.#alert(sandbox, "start", { first, count: 1 }, wordsOf(first.target, 1)));
   }
 
   ended(sandbox: string): void {
     const running = this.#running.get(sandbox);
     if (running === undefined) return;
     this.#running.delete(sandbox);
-    const { count, first } = running;
-    const words = count === 1 ? "1 connection was refused." : `${count} connections were refused; of the first:`;
-    this.#tell(this.#alert(sandbox, "end", running, `${words} ${first.reason}`));
+    this.#tell(this.#alert(sandbox, "end", running, wordsOf(running.first.target, running.count)));
   }
 
-  #alert(sandbox: string, state: Alert["state"], { first, count }: Running, message: string): Alert {
+  #alert(sandbox: string, state: Alert["state"], { first, count }: Running, words: string): Alert {
     return {
       container_id: sandbox,
       timestamp: new Date(this.#now()).toISOString(),
@@ -49,8 +47,15 @@ export class NetworkAlerts {
       value: count,
       threshold: 0,
       state,
-      message,
+      message: `${words} ${first.reason}`,
       suggestion: first.remedy,
     };
   }
+}
+
+/** What was refused, in one sentence. */
+function wordsOf(target: string, count: number): string {
+  return count === 1
+    ? `A connection to ${target} was refused.`
+    : `${count} connections were refused, the first to ${target}.`;
 }

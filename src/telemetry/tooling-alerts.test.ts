@@ -9,8 +9,9 @@ describe("ToolingAlerts", () => {
       (alert) => told.push(alert),
       () => 0,
     );
-    alerts.changed("sbx-1", [{ path: ".git/config", change: "changed" }]);
-    alerts.changed("sbx-1", [{ path: ".envrc", change: "new" }]);
+    alerts.compared("sbx-1", { changed: [{ path: ".git/config", change: "changed" }], gaps: [] });
+    alerts.compared("sbx-1", { changed: [], gaps: [] });
+    alerts.compared("sbx-1", { changed: [{ path: ".envrc", change: "new" }], gaps: [] });
     alerts.ended("sbx-2");
     alerts.ended("sbx-1");
     alerts.ended("sbx-1");
@@ -20,5 +21,22 @@ describe("ToolingAlerts", () => {
       ["tooling_files", "end", 2],
     ]);
     expect(told[0]).toMatchObject({ container_id: "sbx-1", message: expect.stringContaining(".git/config (changed)") });
+  });
+
+  it("tells once a sandbox of each reason why a comparison was not whole, and that no name proves nothing", () => {
+    const told: Alert[] = [];
+    const alerts = new ToolingAlerts(
+      (alert) => told.push(alert),
+      () => 0,
+    );
+    alerts.compared("sbx-1", { changed: [], gaps: ["held"] });
+    alerts.compared("sbx-1", { changed: [], gaps: ["held"] });
+    alerts.compared("sbx-1", { changed: [], gaps: ["held", "large"] });
+    alerts.ended("sbx-1");
+    expect(told.map(({ state, value, message }) => [state, value, message])).toEqual([
+      ["start", 0, expect.stringMatching(/proves nothing: a program holds a lease.*What to do: /)],
+      ["start", 0, expect.stringMatching(/larger than is read/)],
+      ["end", 0, expect.stringMatching(/Not all of them could be compared/)],
+    ]);
   });
 });

@@ -1,6 +1,6 @@
 import type { ExecuteResponse } from "../operations/execute/execute-contract.ts";
 import { CopyBudget } from "../sandbox/copy/copy-budget.ts";
-import { HostFolder } from "../sandbox/copy/host-folder.ts";
+import { makeOnHost } from "../sandbox/copy/find-on-host.ts";
 import { TreeWriter } from "../sandbox/copy/tree-writer.ts";
 
 type Artifact = NonNullable<ExecuteResponse["artifacts"]>[number];
@@ -14,8 +14,9 @@ export interface SavedArtifacts {
 }
 
 /**
- * Writes the result files of a program below a folder of this machine, and nowhere else, as their names are untrusted.
- * An existing file is replaced.
+ * Writes the result files of a program below a folder of this machine (an absolute path; made if it is missing), and
+ * nowhere else, as their names are untrusted. An existing file is replaced. No link is followed on the way to the folder
+ * either: a sandbox that has one of the folders above as a mount could put it there, or swap it in meanwhile.
  * @throws POLICY_DENIED for a name that leads out, INVALID_REQUEST, PERMISSION_DENIED
  */
 export async function saveArtifacts(
@@ -25,15 +26,12 @@ export async function saveArtifacts(
 ): Promise<SavedArtifacts> {
   const budget = new CopyBudget({});
   const saved: string[] = [];
-  const warnings: string[] = [];
-  await using root = await HostFolder.open(folder, platform);
+  await using root = await makeOnHost(folder, platform);
   await using writer = new TreeWriter(root, { budget, platform });
   const modifiedAtMs = nowMs;
   for (const { path: name, encoding, content, omitted } of artifacts) {
-    if (omitted !== undefined) {
-      warnings.push(`${name} was not saved: ${omitted}`);
-      continue;
-    }
+    // The answer's own warnings name them.
+    if (omitted !== undefined) continue;
     const bytes = Buffer.from(content, encoding);
     for (const parent of parentsOf(name)) {
       await writer.write({ kind: "folder", path: parent, mode: 0o755, modifiedAtMs }, []);
@@ -42,7 +40,7 @@ export async function saveArtifacts(
     await writer.write({ kind: "file", path: name, mode: 0o644, modifiedAtMs, sizeBytes: bytes.length, chunks }, []);
     saved.push(name);
   }
-  return { saved, warnings: [...warnings, ...budget.warnings] };
+  return { saved, warnings: budget.warnings };
 }
 
 /** `a` and `a/b` of `a/b/c.txt`. */

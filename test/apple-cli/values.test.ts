@@ -239,7 +239,7 @@ describe("what Docker is told", () => {
         Memory: 1024 ** 3,
         MemorySwap: 1024 ** 3,
         NetworkMode: "n-default",
-        PidsLimit: 32,
+        PidsLimit: 35,
         SecurityOpt: ["seccomp=unconfined"],
         Tmpfs: { "/t": "exec,suid,dev,size=8m,mode=1777" },
         Ulimits: [{ Name: "nofile", Soft: 64, Hard: 128 }],

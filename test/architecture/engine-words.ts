@@ -14,7 +14,7 @@ const wholeStrings = [...engineTable.map(({ name }) => name).filter((name) => co
 const anywhere = [...engineTable.map(({ name }) => name).filter((name) => !commonWords.has(name)), ...otherWords];
 
 /** Folders of the engines that are part of their interface. */
-const forAll: ReadonlySet<string> = new Set(["choice", "enforcement", "mend"]);
+const forAll: ReadonlySet<string> = new Set(["choice", "enforcement", "images", "mend"]);
 
 /** Engine words in a file's code: comments do not count, variable names and strings do. */
 export function engineWords(path: string, text: string): readonly string[] {
@@ -34,7 +34,7 @@ export function engineWords(path: string, text: string): readonly string[] {
 /** Where the same string means something else: the audience of an operation, the user of this machine, another program's settings. */
 const otherMeanings = [
   /\baudience\??: ("everyone" \| )?"local"/g,
-  /\bprincipal = "local"/g,
+  /\bprincipal ={1,3} "local"/g,
   /\btype: "local", command\b/g,
 ];
 
@@ -52,6 +52,7 @@ export const engineWordExceptions: Readonly<Record<string, string>> = {
     "names the levels of isolation for the wire, as src/policy/isolation.ts does",
   "src/policy/network/special-name.ts":
     "names labels that are no part of public names, one of which is local (RFC 6762)",
+  "src/policy/image-reference.ts": "the default registry, which has this name with every engine",
   "src/policy/isolation.ts": "names the levels of isolation, the weakest of which is called preload (SPEC RT5)",
   "src/config/config.ts": "names the execution modes, one of which is called preload (SPEC RT4)",
   "src/config/mounts/protected-places.ts": "places of this machine that products keep, whatever engine is used",

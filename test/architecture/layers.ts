@@ -47,7 +47,7 @@ export const layers: Readonly<Record<string, LayerRule>> = {
   policy: { layers: ["errors", "base"], packages: [], builtins: ["node:path"] },
   engines: {
     layers: ["errors", "base", "policy"],
-    packages: ["bun"],
+    packages: ["bun", "ws", "yaml"],
     builtins: "any",
   },
   egress: { layers: ["errors", "base", "policy"], packages: [], builtins: "any" },
@@ -60,7 +60,7 @@ export const layers: Readonly<Record<string, LayerRule>> = {
   },
   workloads: {
     layers: ["errors", "base", "policy", "engines", "egress", "ingress", "sandbox", "packages"],
-    packages: ["esbuild", "ignore", "jsonc-parser", "smol-toml", "@rgrove/parse-xml", "zod"],
+    packages: ["esbuild", "jsonc-parser", "smol-toml", "@rgrove/parse-xml", "zod"],
     builtins: "any",
   },
   telemetry: {
@@ -73,7 +73,11 @@ export const layers: Readonly<Record<string, LayerRule>> = {
   keys: { layers: ["errors", "contracts", "base", "policy", "config"], packages: ["zod"], builtins: "any" },
   objects: { layers: ["errors", "contracts"], packages: ["zod"], builtins: [] },
   client: { layers: ["errors", "contracts", "objects"], packages: ["zod"], builtins: [] },
-  transfer: { layers: ["errors", "contracts", "sandbox", "config", "objects", "client"], packages: [], builtins: [] },
+  transfer: {
+    layers: ["errors", "contracts", "sandbox", "config", "objects", "client"],
+    packages: [],
+    builtins: ["node:fs", "node:fs/promises", "node:path"],
+  },
   live: { layers: ["errors", "contracts", "base"], packages: ["ws"], builtins: [] },
   peers: {
     layers: ["errors", "contracts", "base", "sandbox", "client", "live"],
@@ -157,7 +161,7 @@ export const siblings: Readonly<
   Record<string, { readonly shared: readonly string[]; readonly wiring: readonly string[] }>
 > = {
   engines: {
-    shared: ["cgroups", "enforcement", "inside", "mend", "docker-api"],
+    shared: ["cgroups", "enforcement", "images", "supervised", "mend", "docker-api"],
     wiring: ["src/engines/engine-table.ts"],
   },
   workloads: { shared: ["program", "run", "place", "project", "dependencies"], wiring: [] },
@@ -165,8 +169,8 @@ export const siblings: Readonly<
 
 /** Modules that one folder of a layer may not use, although its layer may. */
 export const foldersWithout: Readonly<Record<string, readonly string[]>> = {
-  // What runs inside a container is reached only through the engine's `exec`.
-  "src/engines/inside/": ["node:http", "node:https", "node:http2", "node:net", "node:tls", "node:child_process"],
+  // What happens inside a container is reached only through the stream that its engine gives.
+  "src/engines/supervised/": ["node:http", "node:https", "node:http2", "node:tls", "node:child_process"],
 };
 
 /** Vendor packages that only one file may import. */

@@ -1,72 +1,49 @@
-import { spawn, spawnSync } from "node:child_process";
-import { mkdir, mkdtemp, rm, symlink, truncate, writeFile } from "node:fs/promises";
+import { spawnSync } from "node:child_process";
+import { chmod, mkdir, mkdtemp, rm, symlink, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { mebibyte } from "../../src/base/bytes.ts";
-import type { OutputChunk } from "../../src/engines/engine.ts";
 import { parseGlobs } from "../../src/policy/patterns/glob.ts";
 import {
   collectArtifacts,
   maxArtifacts,
   maxListedArtifacts,
   type Artifact,
+  type CollectedArtifacts,
 } from "../../src/workloads/execute/artifacts.ts";
+import { leftOutWarnings } from "../../src/workloads/execute/left-out-artifacts.ts";
 import { SandboxFiles } from "../../src/sandbox/files/sandbox-files.ts";
-import type { CommandSandbox } from "../../src/sandbox/sandbox-command.ts";
 
-/** Runs the commands on this machine, which has the same shell and tools. */
-function hostSandbox(path: string): CommandSandbox {
-  return {
-    exec: async ({ command, environment }, { signal } = {}) => {
-      const [program = "", ...rest] = command;
-      const child = spawn(program, rest, { env: { PATH: path, ...environment }, signal });
-      child.on("error", () => {
-        // Cancelled by the test; the exit below shows the result.
-      });
-      const { promise: exit, resolve } = Promise.withResolvers<{ exitCode: number }>();
-      child.once("close", (code) => resolve({ exitCode: code ?? 137 }));
-      async function* output(): AsyncGenerator<OutputChunk, void, undefined> {
-        const stderr: Buffer[] = [];
-        child.stderr.on("data", (bytes: Buffer) => stderr.push(bytes));
-        for await (const bytes of child.stdout) yield { stream: "stdout", bytes: bytes as Buffer };
-        yield { stream: "stderr", bytes: Buffer.concat(stderr) };
-      }
-      return { stdin: child.stdin, output: output(), exit, kill: async () => void child.kill("SIGKILL") };
-    },
-  };
-}
-
-const filesWith = (path: string): SandboxFiles =>
+/** The files of a folder of this machine. */
+const filesOf = (here: string): SandboxFiles =>
   new SandboxFiles(
-    { ...hostSandbox(path), isAlive: () => Promise.resolve(true) },
-    { programs: "any", isolation: "container" },
+    {},
+    { programs: "interpretersOnly", isolation: "preload" },
+    {
+      places: [{ inside: here, here, readOnly: false }],
+      platform: process.platform,
+      assertLiving: () => Promise.resolve(),
+    },
   );
-const hasBusybox = spawnSync("busybox").error === undefined;
 let folder = "";
-let tools = "/usr/bin:/bin";
 
-const collect = (globs: readonly string[], ownPaths: readonly string[] = []): Promise<readonly Artifact[]> =>
-  collectArtifacts({ files: filesWith(tools), globs: parseGlobs(globs), ownPaths, folder });
+const collectAll = (globs: readonly string[], ownPaths: readonly string[] = []): Promise<CollectedArtifacts> =>
+  collectArtifacts({ files: filesOf(folder), globs: parseGlobs(globs), ownPaths, folder });
+const collect = async (...given: Parameters<typeof collectAll>): Promise<readonly Artifact[]> =>
+  (await collectAll(...given)).artifacts;
 const place = async (path: string, content: string | Uint8Array): Promise<void> => {
   await mkdir(join(folder, path, ".."), { recursive: true });
   await writeFile(join(folder, path), content);
 };
 const pathsOf = (artifacts: readonly Artifact[]): readonly string[] => artifacts.map(({ path }) => path);
 
-describe.each(["the system's tools", "BusyBox"])("artifacts, with %s", (kind) => {
-  beforeEach(async (context) => {
-    if (kind === "BusyBox" && !hasBusybox) context.skip("no busybox on this machine");
+describe("artifacts", () => {
+  beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), "glovebox-artifacts-"));
-    if (kind === "BusyBox") {
-      tools = await mkdtemp(join(tmpdir(), "glovebox-busybox-"));
-      spawnSync("busybox", ["--install", "-s", tools]);
-    }
   });
   afterEach(async () => {
     await rm(folder, { recursive: true, force: true });
-    if (tools !== "/usr/bin:/bin") await rm(tools, { recursive: true, force: true });
-    tools = "/usr/bin:/bin";
   });
 
   it("are chosen by patterns, without the job's own files and hidden ones", async () => {
@@ -116,13 +93,20 @@ describe.each(["the system's tools", "BusyBox"])("artifacts, with %s", (kind) =>
     ]);
   });
 
-  it("do not include links, pipes, sockets or folders", async () => {
+  it("do not include links, pipes, sockets or folders, which are named", async () => {
     await place("real.txt", "x");
     await symlink("/etc/passwd", join(folder, "link.txt"));
     await symlink("/etc", join(folder, "folder"));
     spawnSync("mkfifo", [join(folder, "pipe.txt")]);
     await mkdir(join(folder, "dir.txt"));
-    expect(pathsOf(await collect(["**"]))).toEqual(["real.txt"]);
+    await symlink("real.txt", join(folder, ".hidden"));
+    const { artifacts, leftOut } = await collectAll(["**"], ["folder"]);
+    expect(pathsOf(artifacts)).toEqual(["real.txt"]);
+    expect(leftOutWarnings(leftOut)).toEqual([
+      'artifacts: "link.txt" left out. Links are not followed. Copy the file in place of the link.',
+      'artifacts: "pipe.txt" left out. Only files are returned, not pipes, sockets or devices.',
+    ]);
+    expect((await collectAll(["*.csv"])).leftOut).toEqual([]);
   });
 
   it("are listed without their content when they are too large", async () => {
@@ -157,6 +141,18 @@ describe.each(["the system's tools", "BusyBox"])("artifacts, with %s", (kind) =>
     expect(found[2]?.omitted).toContain("20 MiB");
   });
 
+  it("that are too large, and folders that cannot be looked into, are named", async () => {
+    await place("a.bin", "x");
+    await truncate(join(folder, "a.bin"), 2 ** 40);
+    await place("shut/b.bin", "x");
+    await chmod(join(folder, "shut"), 0o100);
+    const { leftOut } = await collectAll(["*"]);
+    const reasons = leftOut.map(({ path, reason }) => [path, reason.split(" ").slice(0, 3).join(" ")]);
+    // Root looks into every folder.
+    const shut = process.getuid?.() === 0 ? [] : [["shut", "The program took"]];
+    expect(reasons).toEqual([["a.bin", "Larger than the"], ...shut]);
+  });
+
   it("are many, but not without limit", async () => {
     for (let index = 0; index < maxListedArtifacts + 5; index += 1)
       await place(`f${String(index).padStart(4, "0")}`, "x");
@@ -166,28 +162,9 @@ describe.each(["the system's tools", "BusyBox"])("artifacts, with %s", (kind) =>
     expect(found.at(-1)?.omitted).toBe("More than 100 files match (and 5 more that are not listed).");
   });
 
-  it("are none when the folder is gone", async () => {
-    await rm(folder, { recursive: true });
-    expect(await collect(["*"])).toEqual([]);
-  });
-
-  it("need tools", async () => {
-    await place("a", "x");
-    const bare = await mkdtemp(join(tmpdir(), "glovebox-bare-"));
-    try {
-      await symlink("/bin/sh", join(bare, "sh"));
-      const files = filesWith(bare);
-      await expect(collectArtifacts({ files, globs: parseGlobs(["*"]), ownPaths: [], folder })).rejects.toMatchObject({
-        errorType: "UNSUPPORTED",
-      });
-    } finally {
-      await rm(bare, { recursive: true });
-    }
-  });
-
   it("are cancelled with their caller", async () => {
     const signal = AbortSignal.abort();
-    const files = filesWith(tools);
+    const files = filesOf(folder);
     await expect(
       collectArtifacts({ files, globs: parseGlobs(["*"]), ownPaths: [], folder, signal }),
     ).rejects.toMatchObject({ errorType: "CANCELLED" });

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createId } from "../../src/base/id.ts";
 import { useGlovebox } from "../helpers/open-glovebox.ts";
 import { projectFolder } from "../helpers/project-folder.ts";
+import { questionsOf, useRunners } from "../helpers/runner-scene.ts";
 import { buildToolchainImage, printed, removeImage } from "../helpers/toolchain-image.ts";
 
 /** What Rust needs for linking: the compiler's driver, what it starts, and the parts of every program. */
@@ -48,6 +49,7 @@ describe.each(["docker"] as const)("a project in Rust on %s", (engine) => {
   const image = `glovebox-test-cargo:${createId("cargo")}`;
   const tools = toolchain();
   const glovebox = useGlovebox(engine, { workingDirectory: folder });
+  const expectAnswer = useRunners(engine);
   beforeAll(() => {
     cpSync(path.join(projectFolder, "test/fixtures/test-projects/cargo"), project, { recursive: true });
     if (tools === null) return;
@@ -70,5 +72,10 @@ describe.each(["docker"] as const)("a project in Rust on %s", (engine) => {
         details: expect.stringMatching(/left: "actual"[^]*right: "expected"/),
       },
     ]);
+  });
+
+  it.for(questionsOf("cargo"))("%s", { timeout: 300_000 }, async ([, asked], context) => {
+    if (tools === null) return context.skip("this machine has no Rust, or no linker for it");
+    await expectAnswer(asked, { image });
   });
 });

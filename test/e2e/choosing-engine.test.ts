@@ -1,11 +1,15 @@
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { mkdtempSync, rmSync } from "node:fs";
+import os from "node:os";
+import path from "node:path";
 import { text } from "node:stream/consumers";
 import type { Readable } from "node:stream";
 import { describe, expect, it } from "vitest";
 import { gloveboxCommand } from "../helpers/glovebox-command.ts";
 import { createGlovebox } from "../helpers/wire-glovebox.ts";
 import { gloveboxEnvironment } from "../helpers/mcp-client.ts";
+import { projectFolder } from "../helpers/project-folder.ts";
 import { runCommand } from "../helpers/run-command.ts";
 
 /** Variables with which no container engine answers. */
@@ -62,7 +66,7 @@ describe("an MCP server does not start", () => {
   it("with an engine that there is not, and lists those there are", async () => {
     const { exitCode, stdout, stderr } = await runCommand(["mcp", "--engine", "nope"]);
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
-    expect(stderr).toContain("expected one of auto, docker, podman, apple, local");
+    expect(stderr).toContain("expected one of auto, docker, podman, apple, kubernetes, local");
     await expect(createGlovebox({ engine: "nope" })).rejects.toMatchObject({ errorType: "INVALID_REQUEST" });
   });
 });
@@ -71,7 +75,7 @@ describe("without a container engine", () => {
   it("an MCP server outside container mode starts, and runs one-shots in namespaces", async () => {
     const { answer } = await callOnce("execute_code", { language: "python", code: "print(6 * 7)" });
     expect(answer).toContain("42");
-    expect(answer).toContain("No container engine answers (docker, podman, apple)");
+    expect(answer).toContain("No container engine answers (docker, podman)");
     expect(answer).not.toContain("preload");
   });
 
@@ -88,10 +92,32 @@ describe("without a container engine", () => {
     const run = ["run", "--engine", "auto", "-c", "print(6 * 7)"];
     const fallen = await runCommand(run, { environment: noEngines });
     expect(fallen).toMatchObject({ exitCode: 0, stdout: "42\n" });
-    expect(fallen.stderr).toContain("No container engine answers (docker, podman, apple): using the embedded sandbox");
+    expect(fallen.stderr).toContain("No container engine answers (docker, podman): using the embedded sandbox");
     const container = { ...noEngines, EXECUTION_MODE: "container", GLOVEBOX_MIN_ISOLATION: "preload" };
     const refused = await runCommand(run, { environment: container });
     expect(refused).toMatchObject({ exitCode: 125, stdout: "" });
     expect(refused.stderr).toMatch(howToStart);
+  });
+
+  it("a person at a terminal is told once a day, and a quiet command tells nothing but results and errors", async () => {
+    const state = mkdtempSync(path.join(os.tmpdir(), "glovebox-test-state-"));
+    const terminal = path.join(projectFolder, "test/fixtures/terminal/in-terminal.py");
+    const environment = { ...noEngines, XDG_STATE_HOME: state };
+    const drawn = async (...argv: readonly string[]): Promise<string> => {
+      const command = ["python3", terminal, gloveboxCommand];
+      const { stdout } = await runCommand(["run", ...argv], { environment, command });
+      return stdout.replaceAll("\r", "");
+    };
+    const print = ["-c", "print(6 * 7)"];
+    expect(await drawn("-q", ...print)).toBe("42\n");
+    expect(await drawn(...print)).toMatch(
+      /^glovebox: No container engine answers[^]*\n42\n(?:glovebox: Engine local .*\n)*glovebox: such limits .* once a day/,
+    );
+    expect(await drawn(...print)).toBe("42\n");
+    expect((await runCommand(["run", ...print], { environment })).stderr).toContain("No container engine answers");
+    expect(await drawn("-q", "-c", "raise SystemExit(open('/none'))")).toContain("FileNotFoundError");
+    const refused = await runCommand(["run", "-q", "--memory", "1k", ...print], { environment });
+    expect(refused).toMatchObject({ exitCode: 2, stderr: expect.stringContaining("--memory") });
+    rmSync(state, { recursive: true, force: true });
   });
 });

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { build } from "esbuild";
@@ -117,9 +117,13 @@ describe("a client of a server", () => {
   useGlovebox("local");
   let server: HttpServerProcess;
   beforeAll(async () => {
-    server = await startHttpServer(["--engine", "local"]);
+    server = await startHttpServer(["--engine", "local"], { GLOVEBOX_PROJECT_ROOTS: projects });
   });
-  afterAll(() => server[Symbol.asyncDispose]());
+  afterAll(async () => {
+    await server[Symbol.asyncDispose]();
+    rmSync(projects, { recursive: true });
+  });
+  const projects = realpathSync(mkdtempSync(path.join(tmpdir(), "glovebox-client-projects-")));
   const key = (): string => server.headers["authorization"]?.replace("Bearer ", "") ?? "";
 
   it("is refused without its key", async () => {
@@ -132,10 +136,10 @@ describe("a client of a server", () => {
   it("cancels its calls when it is closed, and leaves sessions alone", async () => {
     const glovebox = connect({ url: server.url, key: key() });
     const session = await glovebox.sessions.open();
-    const run = failureOf(session.run({ language: "python", code: "import time; time.sleep(1000)" }));
-    await new Promise((resolve) => setTimeout(resolve, 200));
+    const run = session.run({ language: "python", code: "print('up', flush=True)\nimport time; time.sleep(1000)" });
+    for await (const { text } of run) if (text.startsWith("up")) break;
     await glovebox.close();
-    expect(await run).toMatchObject({ errorType: "CANCELLED" });
+    expect(await run).toMatchObject({ ok: false, outcome: "cancelled", stdout: expect.stringContaining("up") });
     const other = connect({ url: server.url, key: key() });
     expect(await other.sessions.get(session.id).run("console.log(1)")).toMatchObject({ ok: true });
   });
@@ -226,6 +230,9 @@ describe("a client of a server", () => {
       stderr: expect.stringContaining("--file: a server takes at most 16 MiB"),
     });
     rmSync(folder, { recursive: true });
+    writeFileSync(path.join(projects, "passes.js"), 'require("node:test").test("adds", () => undefined);');
+    const tested = await runCommand(["test", "--", "node", "passes.js"], { environment, cwd: projects });
+    expect(tested, tested.stderr).toMatchObject({ exitCode: 0, stderr: expect.stringContaining("glovebox: passed: ") });
     const listed = await runCommand(["ps", "--json"], { environment });
     expect(listed).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('{"sandboxes":[') });
     const refusals: readonly (readonly [readonly string[], number, string])[] = [

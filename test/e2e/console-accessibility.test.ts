@@ -30,6 +30,7 @@ afterAll(async () => {
 /** A program that keeps running and has printed in colours, tests with one failure, and a preview with an error. */
 interface Scene {
   readonly running: string;
+  readonly failed: string;
   readonly tests: string;
   readonly preview: string;
 }
@@ -48,12 +49,15 @@ async function openScene(): Promise<Scene> {
     `import sys, time\n${colours}\nprint("wrong", file=sys.stderr, flush=True)\nprint("up", flush=True)\ntime.sleep(90)`,
     { labels: { job: "17" } },
   );
+  const failed = await startProgram(served, "print('said')\nraise KeyError('price')", { name: "import-orders" });
   const testRun = { project_path: project, test_command: "node --test", reports: ["ctrf"] };
   const ofTests = await startRun(served, "/api/sandbox/test", testRun);
   const ask = { project_path: project, command: "node server.js", wait_seconds: 100 };
   const preview = (await served.call("POST", "/api/sandbox/preview", ask)).body as PreviewRow;
-  await until(async () => (await served.call("GET", `/api/sandbox/${ofTests}`)).body!["state" as never] === "ended");
-  return { running, tests: ofTests, preview: preview.container_id };
+  for (const id of [failed, ofTests]) {
+    await until(async () => (await served.call("GET", `/api/sandbox/${id}`)).body!["state" as never] === "ended");
+  }
+  return { running, failed, tests: ofTests, preview: preview.container_id };
 }
 
 /** What axe finds in the present page: serious and critical violations, each with its place. */
@@ -81,7 +85,7 @@ describe.each(["light", "dark"] as const)("the console in %s", (colorScheme) => 
   });
 
   it("has pages that everyone can use", async () => {
-    const { running, tests, preview } = await (scene ??= openScene());
+    const { running, failed, tests, preview } = await (scene ??= openScene());
     const { page } = await openConsole(browser!, served, look);
     const views: readonly (readonly [address: string, ready: string])[] = [
       ["#/running", ".row"],
@@ -89,6 +93,7 @@ describe.each(["light", "dark"] as const)("the console in %s", (colorScheme) => 
       ["#/alerts", "text=TypeError"],
       [`#/running/${running}/log`, ".log-row >> text=up"],
       [`#/running/${running}/metrics`, "role=img[name=/Memory over time: Memory now/]"],
+      [`#/history/${failed}`, ".output pre >> text=KeyError"],
       [`#/history/${tests}/tests`, ".tree >> text=sums"],
       [`#/history/${tests}/result`, ".output pre"],
       [`#/running/${preview}/preview`, "iframe"],
@@ -102,5 +107,18 @@ describe.each(["light", "dark"] as const)("the console in %s", (colorScheme) => 
     await page.getByRole("dialog", { name: "Keyboard" }).waitFor();
     expect(await violationsIn(page)).toEqual([]);
     await page.context().close();
+  });
+
+  it("has an empty page that everyone can use", async () => {
+    for (const viewport of [
+      { width: 1_280, height: 800 },
+      { width: 360, height: 740 },
+    ]) {
+      const { page } = await openConsole(browser!, served, { ...look, viewport });
+      await page.route(/\/api\/sandbox(\?.*)?$/, (route) => route.fulfill({ json: { sandboxes: [] } }));
+      await page.locator(".snippet:visible").first().waitFor();
+      expect(await violationsIn(page)).toEqual([]);
+      await page.context().close();
+    }
   });
 });

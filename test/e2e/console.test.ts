@@ -175,14 +175,27 @@ describe("a run", () => {
     await page.keyboard.press("2");
     const row = page.locator(".row", { hasText: "job=failing" });
     await row.filter({ hasText: "Failed" }).filter({ hasText: "exit 3" }).click();
+    await page.locator(".fact-table", { hasText: "exit code" }).waitFor();
+    await page.keyboard.press("l");
     await lines(page).filter({ hasText: "said" }).waitFor();
     await page.keyboard.press("r");
-    await page.locator(".fact-table", { hasText: "exit code" }).waitFor();
+    await page.locator(".output", { hasText: "said" }).waitFor();
     // Nothing is wider than the screen.
     expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(400);
     await page.keyboard.press("Escape");
     await row.waitFor();
     expect(problems).toEqual([]);
+    await page.context().close();
+  });
+});
+
+describe("a sandbox that does not exist", () => {
+  it("is said to be none, instead of waited for", async () => {
+    const { page } = await open();
+    await page.evaluate('location.hash = "#/running/sbx-nothere"');
+    await page.locator(".log-state.missing", { hasText: "No such log" }).waitFor();
+    await page.getByRole("alert").filter({ hasText: "There is no log of a sandbox sbx-nothere." }).waitFor();
+    expect(await page.getByText("Waiting for the sandbox").count()).toBe(0);
     await page.context().close();
   });
 });

@@ -15,7 +15,7 @@ const here = isRequired("docker");
 /** What the Dockerfile and compose.yaml use from a checkout. */
 const parts = [
   ...["Dockerfile", ".dockerignore", "compose.yaml", "package.json", "package-lock.json", "tsconfig.json"],
-  ...["tsconfig.build.json", "scripts", "src", "images", "deploy"],
+  ...["tsconfig.build.json", "scripts", "src", "images", "supervisor", "deploy"],
 ];
 /** The certificates of a machine whose traffic is inspected: the image's npm must trust them, like the machine's own. */
 const machineCertificates = "/etc/ssl/certs/ca-certificates.crt";
@@ -59,6 +59,7 @@ describe("docker compose up", () => {
       COMPOSE_PROJECT_NAME: name,
       GLOVEBOX_IMAGE: `${name}-sandbox`,
       NODE_IMAGE: testImages.javascript,
+      GLOVEBOX_IMAGES_ALLOW: testImages.python,
       REDIS_IMAGE: `${name}-redis`,
       POSTGRES_IMAGE: `${name}-postgres`,
       SANDBOX_NETWORK: `${name}_out`,

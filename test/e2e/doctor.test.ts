@@ -96,7 +96,7 @@ describe("glovebox doctor", () => {
 
   it("names every engine of the product, and how to start those that are down", async () => {
     const found = await diagnosis(nowhere);
-    expect(found.engines.map((engine) => engine.name)).toEqual(["docker", "podman", "apple", "local"]);
+    expect(found.engines.map((engine) => engine.name)).toEqual(["docker", "podman", "apple", "kubernetes", "local"]);
     expect(engineOf(found, "docker")).toEqual({
       name: "docker",
       available: false,

@@ -98,8 +98,7 @@ describe.each(["docker", "podman"] as const)("files of environments on %s", (eng
     expect(await refusal(list(env, "out"))).toMatchObject({ errorType: "NOT_FOUND" });
     expect(await refusal(read(env, "../../../..//beside/secret"))).toMatchObject({ errorType: "NOT_FOUND" });
     expect(await refusal(read(env, "loop"))).toMatchObject({ errorType: "INVALID_REQUEST" });
-    // The container has not had such a file until now: this one belongs to it.
-    await write(env, "link", "inside\n");
+    expect(await refusal(write(env, "link", "inside\n"))).toMatchObject({ errorType: "NOT_FOUND" });
     const exchange = `while :; do ln -sfn ${secret} swap; mv -T swap turn; cp mine swap; mv -T swap turn; sleep 0.05; done`;
     const { process_id } = await glovebox().processes.start({ env_id: env.id, command: ["sh", "-c", exchange] });
     const seen = new Set<unknown>();

@@ -28,6 +28,9 @@ describe.each(["docker", "podman"] as const)("the preparation of environments on
         .toString()
         .trim();
     expect(ownImage()).not.toBe("");
+    const whole = `sha256:${execFileSync(engine, ["image", "inspect", "--format", "{{.Id}}", ownImage()]).toString().trim().replace("sha256:", "")}`;
+    await expect(open({ image: whole })).rejects.toMatchObject({ context: { rule: "prepared-images" } });
+    await expect(open({ image: whole.slice(0, 20) })).rejects.toMatchObject({ errorType: "INVALID_REQUEST" });
     await env.environments.destroy({ env_id: env.id });
     expect(ownImage()).toBe("");
   });

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createId } from "../../src/base/id.ts";
 import { useGlovebox } from "../helpers/open-glovebox.ts";
 import { projectFolder } from "../helpers/project-folder.ts";
+import { questionsOf, useRunners } from "../helpers/runner-scene.ts";
 import { buildToolchainImage, printed, removeImage } from "../helpers/toolchain-image.ts";
 
 describe.each(["docker"] as const)("a project in Go on %s", (engine) => {
@@ -13,6 +14,7 @@ describe.each(["docker"] as const)("a project in Go on %s", (engine) => {
   const image = `glovebox-test-go:${createId("go")}`;
   const root = printed("go", ["env", "GOROOT"]);
   const glovebox = useGlovebox(engine, { workingDirectory: folder });
+  const expectAnswer = useRunners(engine);
   beforeAll(() => {
     cpSync(path.join(projectFolder, "test/fixtures/test-projects/go"), project, { recursive: true });
     if (root === null) return;
@@ -31,5 +33,10 @@ describe.each(["docker"] as const)("a project in Go on %s", (engine) => {
     expect(response.failures).toContainEqual(
       expect.objectContaining({ name: "example.com/shop > TestFails", file: "kinds_test.go", line: 8 }),
     );
+  });
+
+  it.for(questionsOf("go"))("%s", { timeout: 300_000 }, async ([, asked], context) => {
+    if (root === null) return context.skip("this machine has no Go");
+    await expectAnswer(asked, { image });
   });
 });

@@ -33,9 +33,10 @@ async function sendRaw(text: string, more?: Buffer): Promise<string> {
   socket.on("error", () => {
     // The server may close before it has read everything.
   });
+  const closed = new Promise((resolve) => socket.once("close", resolve));
   socket.write(text);
   if (more !== undefined) socket.write(more);
-  await once(socket, "close");
+  await closed;
   return answer;
 }
 
@@ -72,6 +73,17 @@ describe("a body", () => {
       status: 415,
       error_type: "INVALID_REQUEST",
     });
+    for (const coding of ["gzip", "br", "gzip, identity"]) {
+      const packed = { "content-encoding": coding };
+      for (const route of [execute, "POST /mcp", "PUT /api/sessions/ses-1/files/x"]) {
+        expect(await refusal(server.ask(route, "{}", packed))).toMatchObject({
+          status: 415,
+          message: expect.stringContaining("Content-Encoding"),
+        });
+      }
+    }
+    const plain = { "content-encoding": "identity" };
+    expect((await server.ask(execute, "[]", plain)).status).toBe(400);
     const length = "Content-Type: application/json\r\nContent-Length";
     expect(await sendRaw(head(`${length}: 3\r\n\r\n`), Buffer.from([0x22, 0xff, 0x22]))).toMatch(
       /^HTTP\/1.1 400[^]*body/,
@@ -79,7 +91,48 @@ describe("a body", () => {
     expect(await sendRaw(head(`${length}: 104857600\r\n\r\n{`))).toMatch(/^HTTP\/1.1 413[^]*"INVALID_REQUEST"/);
     expect(await sendRaw(head(`${length}: x\r\n\r\n`))).toMatch(/^HTTP\/1.1 400[^]*"INVALID_REQUEST"/);
     expect(await sendRaw("NONSENSE\r\n\r\n")).toMatch(/^HTTP\/1.1 400[^]*"INVALID_REQUEST"/);
-    expect(await sendRaw(head(`X-Long: ${"x".repeat(40_000)}\r\n\r\n`))).toMatch(/^HTTP\/1.1 431/);
+    for (const bytes of [16_500, 40_000, 300_000]) {
+      const answer = await sendRaw(head(`X-Long: ${"x".repeat(bytes)}\r\n\r\n`));
+      expect(answer).toMatch(/^HTTP\/1.1 431[^]*"INVALID_REQUEST"[^]*16 KiB/);
+    }
+    expect(await sendRaw(head("Host: localhost\r\n\r\n"))).toMatch(/^HTTP\/1.1 400[^]*more than one Host/);
+  });
+
+  it.each([
+    ["empty objects", `[${"{},".repeat(349_000)}{}]`, "50000 values"],
+    ["empty objects in a field", `{"context_files":[${"{},".repeat(5_000_000)}{}]}`, "50000 values"],
+    ["deep lists", `{"args":${"[".repeat(1_000_000)}`, "64 deep"],
+    ["keys", `{"environment":{${Array.from({ length: 60_000 }, (_, at) => `"k${at}":""`).join(",")}}}`, "1000 names"],
+    ["unknown fields", `{${Array.from({ length: 1_001 }, (_, at) => `"k${at}":1`).join(",")}}`, "1000 names"],
+  ])("of very many or very deep values is refused without building them: %s", async (_, body, words) => {
+    const answer = await refusal(server.ask(execute, body));
+    expect(answer).toMatchObject({ status: 400, message: expect.stringContaining(words), context: { field: "body" } });
+  });
+
+  it.each([
+    ["context_files", "256 items", Array.from({ length: 49_000 }, () => ({}))],
+    ["args", "1024 items", Array.from({ length: 49_000 }, () => 1)],
+    ["environment", "256 entries", Object.fromEntries(Array.from({ length: 999 }, (_, at) => [`k${at}`, 1]))],
+  ])("with too many %s is refused by their number", async (field, words, value) => {
+    const answer = await refusal(server.ask(execute, { language: "python", code: "1", [field]: value }));
+    expect(answer).toMatchObject({ status: 400, context: { field, problems: [{ field }] } });
+    expect(answer["message"]).toContain(words);
+    expect(JSON.stringify(answer).length).toBeLessThan(1000);
+  });
+
+  it("has as much as its route needs, and no more", async () => {
+    const sized = (mebibytes: number) => JSON.stringify({ language: "x", code: "x".repeat(mebibytes * 1_048_576) });
+    for (const [route, mebibytes, status] of [
+      [execute, 15, 400],
+      [execute, 17, 413],
+      ["POST /api/sessions", 2, 413],
+      ["POST /api/environments", 2, 413],
+      ["PUT /api/sessions/ses-1/files", 17, 413],
+    ] as const) {
+      // A client that still sends may find the connection closed.
+      const answer = await server.ask(route, sized(mebibytes)).catch(() => ({ status: 413 }));
+      expect([route, answer.status]).toEqual([route, status]);
+    }
   });
 
   it("that stops half way does no harm", async () => {

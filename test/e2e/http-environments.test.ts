@@ -87,6 +87,24 @@ describe.each(["docker", "podman"] as const)("environments over HTTP with keys o
     }
   });
 
+  it("have a row for each command that runs in one, with what that one runs", async () => {
+    const { sandbox_id: sandbox } = await answerOf(await ann.ask(create, { env_id: "busy", name: "shop", image }));
+    const run = "POST /api/environments/busy/commands";
+    const commands = ["sleep 60; true", "sleep 61; true"];
+    for (const command of commands) await ann.ask(run, { command: ["sh", "-c", command] }, later);
+    const rowsOf = async (): Promise<readonly Json[]> => {
+      const { sandboxes } = await answerOf(await ann.ask("GET /api/sandbox"));
+      return (sandboxes as readonly Json[]).filter(({ operation, state }) => operation !== null && state === "running");
+    };
+    await until(async () => (await rowsOf()).length === commands.length);
+    const rows = await rowsOf();
+    expect(rows.map(({ work }) => String(work)).toSorted()).toEqual(commands);
+    for (const row of rows) {
+      expect(row).toMatchObject({ ...{ sandbox_id: sandbox, name: "shop", kind: "environment" }, engine, image });
+    }
+    expect((await ann.ask("DELETE /api/environments/busy")).status).toBe(200);
+  });
+
   it("have files and background processes with ports, which another key never sees", async () => {
     const at = "/api/environments/mine";
     const { sandbox_id: sandbox } = await answerOf(await ann.ask(create, { env_id: "anns-second", image }));

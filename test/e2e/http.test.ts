@@ -110,6 +110,16 @@ describe("a run that is answered later", () => {
     });
   });
 
+  it("says what it ran, and where, also when its sandbox is gone", async () => {
+    const about = { name: "report", work: "python: print('done')", kind: "execute", engine: "local", image: null };
+    const response = await server.ask(execute, python("# a report\nprint('done')", { name: "report" }), later);
+    const { id } = await json(response);
+    const stateOf = async (): Promise<Json> => json(await server.ask(`GET /api/sandbox/${String(id)}`));
+    await until(async () => (await stateOf())["state"] === "ended");
+    await until(async () => (await json(await server.ask("GET /api/sandbox")))["sandboxes"]?.toString() === "");
+    expect(await stateOf()).toMatchObject({ id, state: "ended", result: { stdout: "done\n" }, ...about });
+  });
+
   it("is ended and forgotten by DELETE", async () => {
     const seconds = uniqueSeconds();
     const { id } = await json(await server.ask(execute, sleeper(seconds), later));
@@ -119,6 +129,17 @@ describe("a run that is answered later", () => {
     for (const route of ["GET", "DELETE"]) {
       expect((await server.ask(`${route} /api/sandbox/${String(id)}`)).status).toBe(404);
     }
+  });
+
+  it("is ended by DELETE and keeps its result where that is asked for", async () => {
+    const seconds = uniqueSeconds();
+    const { id } = await json(await server.ask(execute, sleeper(seconds), later));
+    await until(() => sleepersFor(seconds).length > 0);
+    expect((await server.ask(`DELETE /api/sandbox/${String(id)}?forget=no`)).status).toBe(400);
+    expect((await server.ask(`DELETE /api/sandbox/${String(id)}?forget=false`)).status).toBe(200);
+    expect(sleepersFor(seconds)).toEqual([]);
+    const state = await json(await server.ask(`GET /api/sandbox/${String(id)}`));
+    expect(state).toMatchObject({ state: "ended", result: { outcome: "cancelled" } });
   });
 });
 

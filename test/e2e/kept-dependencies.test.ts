@@ -10,6 +10,7 @@ import { runTestsHandler } from "../../src/operations/tests/run-tests-handler.ts
 import { startPreviewContract } from "../../src/operations/previews/start-preview-contract.ts";
 import { startPreviewHandler } from "../../src/operations/previews/start-preview-handler.ts";
 import { createPlatform, type Platform } from "../../src/platform/platform.ts";
+import { git } from "../helpers/git.ts";
 import { useGlovebox } from "../helpers/open-glovebox.ts";
 import { PackageRegistry } from "../helpers/package-registry.ts";
 import { sessionImages } from "../helpers/test-images.ts";
@@ -85,7 +86,10 @@ describe("dependencies of a project on docker that are kept for later runs", () 
     const project = path.join(folder, "projects/project");
     rmSync(project, { recursive: true, force: true });
     mkdirSync(project);
-    for (const [name, text] of Object.entries(files)) writeFileSync(path.join(project, name), text);
+    for (const [name, text] of Object.entries(files)) {
+      mkdirSync(path.dirname(path.join(project, name)), { recursive: true });
+      writeFileSync(path.join(project, name), text);
+    }
     return project;
   };
   const run = (files: Files, test_command: string, principal: string): Promise<RunTestsResponse> => {
@@ -123,6 +127,22 @@ describe("dependencies of a project on docker that are kept for later runs", () 
     const response = await run({ ...locked("1.0.0"), ...expects("one"), ...files }, "node --test", who);
     expect(response, response.output).toMatchObject({ verdict: "passed" });
   };
+
+  it.each<[string, Files]>([
+    ["files in the places of theirs", { "node_modules/kept-word/index.js": "module.exports = 'tracked'" }],
+    ["a folder in the place of a file", { "node_modules/kept-word/index.js/x": "", "node_modules/kept-word/y": "" }],
+  ])("take the place of a node_modules that git tracks, with %s", async (_, tracked) => {
+    const ann = someone();
+    const runTracked = async (): Promise<RunTestsResponse> => {
+      const project_path = projectOf({ ...locked("1.0.0"), ...expects("one"), ...tracked });
+      git(project_path, "init", "--quiet");
+      git(project_path, "add", "--force", ".");
+      const request = parseRequest(runTestsContract, { project_path, test_command: "node --test *.test.js" });
+      return runTestsHandler.run(platform, request, { principal: ann });
+    };
+    for (let times = 0; times < 2; times += 1)
+      await expect(runTracked()).resolves.toMatchObject({ verdict: "passed", passed: 1 });
+  });
 
   it("belong to one principal only", async () => {
     await passes({}, someone());
@@ -173,7 +193,8 @@ require("node:http").createServer((q, s) => s.end(before + " " + require("kept-w
     const files = { ...locked("1.0.0"), ...expects("one"), "package.json": manifest({ "kept-word": "2.0.0" }) };
     const response = await run(files, "node --test", someone());
     expect(response).toMatchObject({ verdict: "could_not_run", counted: false });
-    expect(response.reason).toMatch(/npm ci.+package\.json and package-lock\.json/s);
+    expect(response.reason).toMatch(/^The installation \(npm ci [^\n]+ ended with exit code 1\.$/);
+    expect(response.output).toMatch(/npm ci.+package\.json and package-lock\.json/s);
   });
 
   it("bring no rights and no pipes along, and their scripts see nothing of the project", async () => {

@@ -39,7 +39,7 @@ describe("API keys on local", () => {
     });
     const rights = ["--max-memory-mb", "128", "--max-timeout", "100s", "--engines", "local", "--network", "none"];
     ann = await server.addKey("ann", ...rights, "--secrets", "ANNS_SECRET", "--mount-roots", path.join(folder, "mine"));
-    bob = await server.addKey("bob");
+    bob = await server.addKey("bob", "--images", "python:3.13,registry.example:5000/*");
   });
   afterAll(async () => {
     await server[Symbol.asyncDispose]();
@@ -66,6 +66,8 @@ describe("API keys on local", () => {
       [{ limits: { cpus: 5 } }, 400, "INVALID_REQUEST", /this deployment's ceiling of 4/],
       [{ network: ["example.com"] }, 403, "POLICY_DENIED", /"example\.com" is refused by the rule network/],
       [{ network: "registries" }, 403, "POLICY_DENIED", /"registries" is refused by the rule network/],
+      [{ image: "evil.example/x:1" }, 403, "POLICY_DENIED", /"evil\.example\/x:1" is refused by the rule images/],
+      [{ image: "5" }, 403, "POLICY_DENIED", /"5" is refused by the rule images/],
       [{ engine: "docker" }, 403, "POLICY_DENIED", /"docker" is refused by the rule engines/],
       [{ secrets: ["BOBS_SECRET"] }, 400, "INVALID_REQUEST", /there is no secret BOBS_SECRET for you/],
       [{ context_files: [path.join(folder, "others/data.py")] }, 400, "INVALID_REQUEST", /outside-roots.*this API key/],
@@ -117,6 +119,9 @@ describe("API keys on local", () => {
   });
 
   it("never see what is another's: 404, and lists without it", async () => {
+    const useless = await answerOf(bob.ask("POST /api/sessions", { image: "python:3.13" }));
+    expect(useless, "of an image that its engine would ignore").toMatchObject({ error_type: "UNSUPPORTED" });
+    expect(await answerOf(bob.ask("GET /api/sessions"))).toMatchObject({ sessions: [] });
     const session = await answerOf(ann.ask("POST /api/sessions", {}));
     const place = `/api/sessions/${session.session_id}`;
     await answerOf(

@@ -116,13 +116,19 @@ describe.each(subjects)("%s", (_, open) => {
     const read = async (): Promise<void> => {
       for await (const { text } of run) if (text.includes("up")) giveUp.abort();
     };
-    // In this process the run's own result says so; a client gets no answer any more.
-    const outcome = await read().then(
-      async () => (await run).outcome,
-      (error: unknown) => (error as { errorType?: string }).errorType,
-    );
-    expect(String(outcome).toUpperCase()).toBe("CANCELLED");
+    await read();
+    expect(await run).toMatchObject({ ok: false, outcome: "cancelled", stdout: expect.stringContaining("up") });
     await expect.poll(() => sleepersFor(seconds), { timeout: 10_000 }).toEqual([]);
+  });
+
+  it("has a result for a cancelled run of a session too, and throws for what has none", async () => {
+    await using session = await subject.glovebox.sessions.open();
+    const giveUp = new AbortController();
+    const run = session.run(python("print('up', flush=True)\nwhile True: pass"), { signal: giveUp.signal });
+    for await (const { text } of run) if (text.includes("up")) giveUp.abort();
+    expect(await run).toMatchObject({ ok: false, outcome: "cancelled" });
+    expect(await session.run(python("print(1)"))).toMatchObject({ ok: true });
+    await expect(session.files.write("a", "b", giveUp)).rejects.toMatchObject({ errorType: "CANCELLED" });
   });
 
   it("throws for a program that failed where that is asked for", async () => {

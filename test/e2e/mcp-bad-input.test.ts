@@ -25,6 +25,14 @@ describe("input that is not a message", () => {
     ["malformed JSON", "{bad", -32700, null],
     ["a NUL byte", '{"jsonrpc":"2.0",\0"id":1,"method":"ping"}', -32700, null],
     ["a batch", '[{"jsonrpc":"2.0","id":1,"method":"ping"}]', -32600, null],
+    ["a batch of very many", `[${'{"jsonrpc":"2.0","id":1,"method":"ping"},'.repeat(100_000)}{}]`, -32600, null],
+    [
+      "very many values",
+      `{"jsonrpc":"2.0","id":1,"method":"x","params":{"a":[${"{},".repeat(300_000)}{}]}}`,
+      -32600,
+      null,
+    ],
+    ["very deep values", `{"jsonrpc":"2.0","id":1,"params":${"[".repeat(1_000_000)}`, -32600, null],
     ["no version", '{"id":5,"method":"ping"}', -32600, 5],
     ["no method", '{"jsonrpc":"2.0","id":5}', -32600, 5],
     ["params that are a list", '{"jsonrpc":"2.0","id":5,"method":"tools/call","params":[]}', -32602, 5],
@@ -94,9 +102,9 @@ describe("a tool call", () => {
 
   it.each([
     [undefined, /language.*code/],
-    [{ language: "python" }, /code: .*expected string/],
+    [{ language: "python" }, /code: .*expected a string/],
     [{ run_id: "run-1", code: "1" }, /code: unknown field/],
-    [{ run_id: 1 }, /run_id: .*expected string/],
+    [{ run_id: 1 }, /run_id: .*expected a string/],
   ])("whose arguments do not fit is answered by the tool, for the model to see: %j", async (given, words) => {
     const params = given === undefined ? {} : { arguments: given };
     const { error, result } = await call(1, { name: "execute_code", ...params });
@@ -129,9 +137,22 @@ describe("a tool call", () => {
   it("of 50 MB is refused by its field", async () => {
     const { result } = await call(1, {
       name: "execute_code",
-      arguments: { language: "python", code: "#".repeat(50_000_000) },
+      arguments: { language: "python", code: "#".repeat(15_000_000) },
     });
     expect(result).toMatchObject({ isError: true, structuredContent: { error: { error_type: "INVALID_REQUEST" } } });
+  });
+
+  it("with too many of something is refused by their number", async () => {
+    const files = Array.from({ length: 40_000 }, () => ({}));
+    const { result } = await call(1, {
+      name: "execute_code",
+      arguments: { language: "python", code: "1", context_files: files },
+    });
+    expect(result).toMatchObject({
+      isError: true,
+      structuredContent: { error: { message: expect.stringMatching(/context_files: expected at most 256 items/) } },
+    });
+    expect(JSON.stringify(result).length).toBeLessThan(4000);
   });
 
   it("with NUL in its code is refused by its field", async () => {
@@ -144,10 +165,10 @@ describe("a message", () => {
   it("that is longer than any may be is refused, and its rest is skipped", async () => {
     server.write(`{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":"`);
     const piece = Buffer.alloc(1_000_000, "a");
-    for (let written = 0; written < 70; written += 1) server.write(piece);
+    for (let written = 0; written < 18; written += 1) server.write(piece);
     server.write('"}}\n');
     expect(await server.answer(({ id }) => id === null)).toMatchObject({
-      error: { code: -32600, message: expect.stringContaining("64 MiB") },
+      error: { code: -32600, message: expect.stringContaining("16 MiB") },
     });
   });
 

@@ -54,6 +54,15 @@ describe("metrics and alerts at the doors", () => {
     expect((await ask("/api/sandbox/sbx-nobody/metrics")).status).toBe(404);
     expect((await ask("/api/alerts?kind=weather")).status).toBe(400);
     await ask("/made-up-by-a-stranger");
+    const toMcp = { "content-type": "application/json", accept: "application/json, text/event-stream" };
+    for (const call of [
+      { method: "tools/call", params: { name: "made-up", arguments: {} } },
+      { method: "resources/read", params: { uri: "made-up:1" } },
+      { method: "made-up/method" },
+    ]) {
+      const body = JSON.stringify({ jsonrpc: "2.0", id: "made-up", ...call });
+      await (await fetch(`${url}/mcp`, { method: "POST", headers: toMcp, body })).text();
+    }
 
     const page = await ask("/metrics");
     expect(page.headers.get("content-type")).toMatch(/^text\/plain; version=0\.0\.4/);
@@ -70,6 +79,7 @@ describe("metrics and alerts at the doors", () => {
       "glovebox_requests_waiting 0",
       'glovebox_log_entries_dropped_total{at="pace"} 0',
       'glovebox_log_entries_dropped_total{at="store"} 0',
+      'mcp_server_operation_duration_seconds_count{mcp_method_name="tools/call",gen_ai_tool_name="",',
       'http_server_request_duration_seconds_count{http_request_method="GET",http_route="/api/sandbox/{sandbox_id}/metrics",http_response_status_code="404"} 1',
     ]) {
       expect(text).toContain(line);

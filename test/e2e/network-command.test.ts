@@ -47,7 +47,7 @@ describe.each(engines)("glovebox run --network on %s", (engine) => {
     expect(result.exitCode).toBe(9);
     expect(result.stderr).toContain("glovebox: refused a connection to refused.test:80: ");
     expect(result.stderr).toContain(
-      "glovebox: NETWORK_ERROR: The program failed after its connection to refused.test:80 was refused.\n",
+      'glovebox: NETWORK_ERROR: The program failed after its connection to refused.test:80 was refused. The program chose this host: if you trust it, add "refused.test" to --network.\n',
     );
     expect(result.stderr.match(/is not one of them/g)).toHaveLength(1);
     expect(result.stderr.match(/refused\.test:80/g)).toHaveLength(2);

@@ -94,7 +94,6 @@ describe.each(engines)("network phases on %s", (name) => {
           environment: grant.environment,
         }),
       grant,
-      interpreter: "python",
       onDenied,
       redact: (text) => text,
     });

@@ -91,14 +91,14 @@ except urllib.error.HTTPError as error:
 `;
     const response = await run({ code, network: ["web.test"] }, { onEvent: (event) => void events.push(event) });
     expect(response.stdout).toBe(
-      "403 Glovebox refused the connection to refused.test:80.\nRule: not_allowed. The run's network policy allows only the listed domains, and refused.test is not one of them.\nAdd \"refused.test\" to the run's network.\n\n",
+      "403 Glovebox refused the connection to refused.test:80.\nRule: not_allowed. The run's network policy allows only the listed domains, and refused.test is not one of them.\nThe program chose this host: if you trust it, add \"refused.test\" to the run's network.\n\n",
     );
     expect(response).toMatchObject({
       outcome: "policy_denied",
       exit_code: 7,
       error: {
         error_type: "NETWORK_ERROR",
-        suggestion: 'Add "refused.test" to the run\'s network.',
+        suggestion: 'The program chose this host: if you trust it, add "refused.test" to the run\'s network.',
         context: { denial_count: 1, denials: [{ target: "refused.test:80", rule: "not_allowed" }] },
       },
     });
@@ -141,7 +141,7 @@ attempt("datagram", lambda: socket.socket(type=socket.SOCK_DGRAM).sendto(b"x", (
     expect(response.stdout).toBe("host failed\npublic failed\npublic6 failed\nname failed\ndatagram failed\n");
   });
 
-  it("has no forwarder and no variable of the proxy without a policy", async () => {
+  it("has no such port and no variable of the proxy without a policy", async () => {
     const code =
       "import os, socket\nprint([n for n in os.environ if 'proxy' in n.lower()])\nsocket.create_connection(('127.0.0.1', 3128), 5)";
     for (const network of [undefined, "none", []]) {

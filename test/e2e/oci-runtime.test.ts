@@ -34,7 +34,7 @@ describe("a chosen OCI runtime", () => {
   it("distinguishes time-outs, running out of memory and failures", async (context) => {
     const glovebox = await withGvisor(context);
     const late = "import os, time\nos.fork() or os.setsid()\nprint('up', flush=True)\ntime.sleep(1000)";
-    expect(await glovebox.execute({ ...gvisor, code: late, timeout_seconds: 6 })).toMatchObject({
+    expect(await glovebox.execute({ ...gvisor, code: late, timeout_seconds: 12 })).toMatchObject({
       outcome: "timed_out",
       stdout: "up\nup\n",
     });

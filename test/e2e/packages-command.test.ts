@@ -45,7 +45,7 @@ describe("glovebox packages", () => {
     await run("gb-tiny", "1");
     const list = await glovebox("packages");
     expect(list.stdout).toMatch(
-      /^PACKAGES +FOR +SIZE +LAST USED +IN USE\ngb-tiny +node-.* no\ngb-other gb-tiny@1\.0\.0 +node-/,
+      /^PACKAGES .* IN USE\ngb-tiny@1\.\S+ +(?:bun|npm) +node-.* local host \w{12} .* no\ngb-other@\S+ gb-tiny@1\.0\.0 /,
     );
     // Whole blocks count, and so do folders.
     expect((await glovebox("packages", "size")).stdout).toBe("0.18 MB of 10240 MB in 2 sets\n");

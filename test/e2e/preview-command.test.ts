@@ -17,7 +17,7 @@ describe("glovebox preview on local", () => {
     const folder = mkdtempSync(path.join(os.tmpdir(), "glovebox-test-preview-"));
     writeFileSync(path.join(folder, "server.js"), server);
     const start = () => {
-      const argv = ["preview", ".", "--engine", "local", "--", "node", "server.js"];
+      const argv = ["preview", "--engine", "local", "--", "node", "server.js"];
       const child = spawn(gloveboxCommand, argv, {
         cwd: folder,
         env: gloveboxEnvironment(),
@@ -45,6 +45,37 @@ describe("glovebox preview on local", () => {
     await fetch(`${await failing.url()}exit`).catch(() => undefined);
     expect((await failing.ended)[0]).toBe(1);
     expect(failing.text()).toContain("exit code 4");
+    rmSync(folder, { recursive: true });
+  });
+
+  it("needs no arguments: it finds the dev script, follows its port, and says so", async () => {
+    const folder = mkdtempSync(path.join(os.tmpdir(), "glovebox-test-preview-"));
+    const page = `require("node:http").createServer((q, s) => s.setHeader("content-type", "text/html").end("page")).listen(3999)`;
+    writeFileSync(path.join(folder, "dev.js"), page);
+    writeFileSync(path.join(folder, "package.json"), JSON.stringify({ scripts: { dev: "node dev.js" } }));
+    const serve = async (...argv: readonly string[]): Promise<string> => {
+      const child = spawn(gloveboxCommand, ["preview", "--engine", "local", ...argv], {
+        cwd: folder,
+        env: gloveboxEnvironment(),
+        stdio: ["ignore", "ignore", "pipe"],
+      });
+      let text = "";
+      child.stderr.on("data", (chunk) => (text += String(chunk)));
+      const ended = once(child, "exit");
+      await expect.poll(() => text, { timeout: 60_000 }).toContain("Ctrl-C ends it.");
+      expect(await (await fetch(/directly: (http:\S+)\)/.exec(text)?.[1] ?? "")).text()).toBe("page");
+      child.kill("SIGINT");
+      expect((await ended)[0]).toBe(0);
+      return text;
+    };
+    const found = await serve();
+    expect(found).toContain(
+      "glovebox: No command was given, so this serves `npm run dev`: package.json has a script `dev`",
+    );
+    expect(found).not.toContain("--port");
+    expect(await serve("--port", "3000")).toContain(
+      "glovebox: The command does not listen on port 3000 but on 3999, which the preview follows; name it with --port 3999.\n",
+    );
     rmSync(folder, { recursive: true });
   });
 });

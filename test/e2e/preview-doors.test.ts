@@ -1,6 +1,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { once } from "node:events";
+import { get, type IncomingMessage } from "node:http";
 import os from "node:os";
 import path from "node:path";
+import { text } from "node:stream/consumers";
 import { afterAll, describe, expect, it } from "vitest";
 import type { PreviewRow } from "../../src/operations/previews/preview-schema.ts";
 import { startKeyServer } from "../helpers/key-server.ts";
@@ -11,11 +14,19 @@ import { until } from "../helpers/until.ts";
 const project = mkdtempSync(path.join(os.tmpdir(), "glovebox-test-doors-"));
 writeFileSync(
   path.join(project, "server.js"),
-  `console.error(new TypeError("broken")); require("node:http").createServer((q, s) => s.end("page")).listen(process.env.PORT)`,
+  `console.error(new TypeError("broken")); require("node:http").createServer({ maxHeaderSize: 1e5 }, (q, s) => s.end("page")).listen(process.env.PORT)`,
 );
 afterAll(() => rmSync(project, { recursive: true, force: true }));
 const request = { project_path: project, command: "node server.js", wait_seconds: 100 };
 const roots = { GLOVEBOX_PROJECT_ROOTS: project };
+
+/** The body of a page at its own name, asked for with a header of that many bytes. */
+async function askByName(url: string, bytes: number): Promise<string> {
+  const { port, host } = new URL(url);
+  const asked = get({ host: "127.0.0.1", port, headers: { host, "x-long": "x".repeat(bytes) }, agent: false });
+  const [answer] = (await once(asked, "response")) as [IncomingMessage];
+  return text(answer);
+}
 
 describe("previews by other doors on local", () => {
   useGlovebox("local");
@@ -34,12 +45,15 @@ describe("previews by other doors on local", () => {
     ];
     for (const route of routes) {
       const answer = await bob.ask(route);
-      const text = await answer.text();
-      expect([route, answer.status, text.includes(new URL(url).hostname)]).toEqual([route, 404, false]);
+      const said = await answer.text();
+      expect([route, answer.status, said.includes(new URL(url).hostname)]).toEqual([route, 404, false]);
     }
     const alerts = await (await bob.ask("GET /api/alerts")).text();
     expect(alerts).not.toContain(id);
     expect(await (await fetch(direct)).text()).toBe("page");
+    expect(await askByName(url, 60_000)).toBe("page");
+    expect(await askByName(url, 70_000)).toContain("a preview accepts (64 KiB)");
+    expect(await askByName(url, 200_000)).toContain("64 KiB to a preview");
     expect((await ann.ask(`GET /api/sandbox/preview/${id}`)).status).toBe(200);
     expect((await ann.ask(`DELETE /api/sandbox/preview/${id}`)).status).toBe(200);
     await expect(fetch(direct)).rejects.toThrow("fetch failed");

@@ -66,6 +66,37 @@ describe.each(engines)("previews on %s", (engine) => {
   });
 });
 
+/** Two servers: data at one port first, and later the page at another one. */
+const elsewhere = `
+const { createServer } = require("node:http");
+createServer((request, response) => response.end("data")).listen(4201);
+setTimeout(() => createServer((request, response) => {
+  response.setHeader("content-type", "text/html").end("<p>" + request.headers.host);
+}).listen(4202, () => console.log("at http://localhost:4202/")), 500);`;
+
+describe.each(engines)("previews on %s that are told less than a command and its port", (engine) => {
+  const { glovebox } = usePreviews(engine);
+
+  it("serve what the project says, and follow its page to the port that it has", async () => {
+    const manifest = JSON.stringify({ scripts: { start: "node none.js", dev: "node dev.js" } });
+    const folder = project({ "package.json": manifest, "dev.js": elsewhere });
+    const found = await glovebox().previews.start({ project_path: folder, wait_seconds: 60 });
+    const { container_id: id, direct_url: direct = "" } = found;
+    expect(found.warnings).toContainEqual(expect.stringContaining("this serves `npm run dev`"));
+    // Data may have been all that there was at first.
+    await until(async () => (await glovebox().previews.status({ id })).port === 4202);
+    expect(await (await fetch(direct)).text()).toBe("<p>localhost:4202");
+    await glovebox().previews.stop({ id });
+    const command = "node dev.js";
+    const named = await glovebox().previews.start({ project_path: folder, command, port: 4203, wait_seconds: 60 });
+    expect(named).toMatchObject({ status: "running", port: 4202 });
+    const note = "does not listen on port 4203 but on 4202, which the preview follows; name it with port: 4202.";
+    expect(named.warnings).toContainEqual(expect.stringContaining(note));
+    expect(await (await fetch(named.direct_url ?? "")).text()).toBe("<p>localhost:4202");
+    await glovebox().previews.stop({ id: named.container_id });
+  });
+});
+
 describe.each(["docker"] as const)("previews that do not do well on %s", (engine) => {
   const { glovebox, errorsOf } = usePreviews(engine);
   // Other tests have theirs at the same time.

@@ -18,6 +18,7 @@ import { runTestsHandler } from "../../src/operations/tests/run-tests-handler.ts
 import { createPlatform, type Platform } from "../../src/platform/platform.ts";
 import { createId } from "../../src/base/id.ts";
 import { failureOf } from "../helpers/failure-of.ts";
+import { git } from "../helpers/git.ts";
 import { useGlovebox, type TestedEngine } from "../helpers/open-glovebox.ts";
 import { sessionImages, testImages } from "../helpers/test-images.ts";
 
@@ -136,6 +137,20 @@ describe.each(["docker", "podman"] as const)("the Dockerfile of a project on %s"
     const newer = await test(place);
     expect([others.verdict, newer.verdict]).toEqual(["passed", "passed"]);
     expect(new Set([first.image, others.image, newer.image]).size).toBe(3);
+    // What was made for one is an image to nobody, under any name: neither in a request nor in a project's files.
+    const retagged = `localhost/glovebox-test/retagged:${createId("image").replace("_", "-")}`;
+    execFileSync(engine, ["tag", others.image ?? "", retagged]);
+    try {
+      for (const image of [others.image ?? "", retagged]) {
+        const derived = { ...passes, Dockerfile: `FROM ${image}\n`, ".devcontainer.json": JSON.stringify({ image }) };
+        for (const asked of [{}, { dockerfile: false }, { dockerfile: false, image }]) {
+          const error = await failureOf(run(derived, asked), "POLICY_DENIED");
+          expect(error.context).toMatchObject({ rule: "prepared-images" });
+        }
+      }
+    } finally {
+      execFileSync(engine, ["rmi", retagged]);
+    }
   });
 
   it("has the image of a preview, too", async () => {
@@ -145,12 +160,13 @@ describe.each(["docker", "podman"] as const)("the Dockerfile of a project on %s"
   });
 
   it("that is broken says where, with the last words of what failed", async () => {
-    const { verdict, reason, passed } = await run({
+    const { verdict, reason, error, passed } = await run({
       ...passes,
       Dockerfile: `${base}\nRUN true\nRUN for n in 1 2 3; do echo "word $n"; done; exit 7\n`,
     });
     expect({ verdict, passed }).toEqual({ verdict: "could_not_run", passed: null });
-    expect(reason).toMatch(/line 3 \(RUN for n.*ended with exit code 7\.\nword 1\nword 2\nword 3$/s);
+    expect(reason).toMatch(/line 3 \(RUN for n.*ended with exit code 7\.$/);
+    expect(error?.message).toBe(`${reason}\nword 1\nword 2\nword 3`);
   });
 });
 
@@ -186,9 +202,9 @@ describe.each(["docker"] as const)("a hostile Dockerfile on %s", (engine) => {
     const words = await at(
       `${base}\nRUN grep CapEff /proc/self/status; mount -t tmpfs x /mnt && echo MOUNT''ED; exit 5\n`,
     );
-    expect(words.reason).not.toContain("MOUNTED");
+    expect(words.error?.message).not.toContain("MOUNTED");
     // CHOWN, DAC_OVERRIDE, FOWNER, SETGID, SETUID.
-    expect(words.reason).toMatch(/CapEff:\s*00000000000000cb/);
+    expect(words.error?.message).toMatch(/CapEff:\s*00000000000000cb/);
   });
 
   it("gets no link's target, and no file that is ignored or out of the project", async () => {
@@ -204,6 +220,23 @@ describe.each(["docker"] as const)("a hostile Dockerfile on %s", (engine) => {
     expect(reason).toMatch(/exit code 5/);
     expect(reason).not.toContain("SECRET");
     expect(reason).not.toContain(os.userInfo().homedir === "/root" ? "glovebox-dockerfile-" : os.userInfo().username);
+  });
+
+  it("gets what git tracks though .gitignore names it, as the tests' copy does", async () => {
+    const code =
+      'for (const at of ["/all", "."]) equal(fs.readFileSync(at + "/build/tracked", "utf8"), "tracked"); equal(fs.existsSync("/all/build/made"), false);';
+    const place = project({
+      ...looks(code),
+      Dockerfile: `${base}\nCOPY . /all/\n`,
+      ".gitignore": "build/",
+      "build/tracked": "tracked",
+    });
+    git(place, "init", "--quiet");
+    git(place, "add", "--force", "build/tracked");
+    writeFileSync(path.join(place, "build/made"), "");
+    const response = await test(place);
+    expect(response, response.reason).toMatchObject({ verdict: "passed" });
+    expect(response.warnings.join(" ")).not.toMatch(/Left out/);
   });
 
   it("with a context that is larger than the disk limit is refused before anything is sent", async () => {

@@ -19,19 +19,23 @@ const environment = () => ({ XDG_STATE_HOME: stateHome });
 const sleeper = "import time; print('up', flush=True); time.sleep(1000)";
 
 /** Starts `glovebox run` of a program that never ends and resolves when the program runs. */
-async function startSleeper(engine: string): Promise<{ pid: number; ended: Promise<number | null> }> {
+async function startSleeper(
+  engine: string,
+): Promise<{ pid: number; said: () => string; ended: Promise<number | null> }> {
   const child = spawn(gloveboxCommand, ["run", "--engine", engine, "-c", sleeper], {
     env: { ...process.env, ...environment(), GLOVEBOX_IMAGE_PYTHON: testImages.python },
-    stdio: ["pipe", "pipe", "inherit"],
+    stdio: "pipe",
   });
+  let said = "";
+  child.stderr.setEncoding("utf8").on("data", (text: string) => (said += text));
   const ended = once(child, "exit").then(([code]) => code as number | null);
   await Promise.race([
     once(child.stdout, "data"),
     ended.then((code) => {
-      throw new Error(`The run ended with ${code} before its program ran.`);
+      throw new Error(`The run ended with ${code} before its program ran: ${said}`);
     }),
   ]);
-  return { pid: child.pid ?? 0, ended };
+  return { pid: child.pid ?? 0, said: () => said, ended };
 }
 
 async function listed(engine: string): Promise<SandboxRow[]> {
@@ -53,6 +57,7 @@ describe.each(engines)("sandboxes on %s", (engine) => {
     const removed = await runCommand(["rm", row?.sandbox_id ?? ""], { environment: environment() });
     expect(removed).toMatchObject({ exitCode: 0, stdout: `${row?.sandbox_id}\n` });
     expect(await run.ended).toBe(125);
+    await expect.poll(run.said).toContain("SANDBOX_LOST: The sandbox was removed while the program ran.");
     expect(await listed(engine)).toEqual([]);
   });
 

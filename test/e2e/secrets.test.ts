@@ -192,7 +192,8 @@ raise PermissionError(os.environ["PLAIN"])`,
         "--env",
         `OTHER=${plainValue}`,
         "-c",
-        `${inspectEveryWay}\nraise ValueError(value)`,
+        // It lives until its records have been read.
+        `${inspectEveryWay}\nimport time; time.sleep(1)\nraise ValueError(value)`,
       ],
       {
         environment: {
@@ -206,7 +207,7 @@ raise PermissionError(os.environ["PLAIN"])`,
     );
     await Promise.all(pending);
     expect(result).toMatchObject({ exitCode: 1, stdout: expect.stringContaining("[redacted:TOKEN]") });
-    expect(result.stderr).toMatch(/"outcome":"failed".*"msg":"run ended"/);
+    expect(result.stderr).toMatch(/^glovebox: run ended \(.*outcome failed/m);
     expect(seen.join("\n")).toContain("sbx-");
     expectNoValue(result.stdout + result.stderr + seen.join("\n"));
   });

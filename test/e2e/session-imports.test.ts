@@ -21,7 +21,7 @@ afterAll(() => {
 
 /** Everything by which a program could differ from one that has made its own imports. */
 const world = `import gb_acting, gc, os, sys, threading
-print(sorted(sys.modules), sys.path, sys.argv, sys.flags, sorted(item for item in os.environ.items() if item[0] != 'GLOVEBOX_EXEC'), os.getcwd(), __name__, __file__)
+print(sorted(sys.modules), sys.path, sys.argv, sys.flags, sorted(os.environ.items()), os.getcwd(), __name__, __file__)
 print(sorted(os.listdir('/proc/self/fd')), threading.active_count(), sorted(globals()), sys.orig_argv, gc.isenabled())`;
 const asks = "import gb_acting\nprint(gb_acting.ahead)";
 const acts = (act: string): string => `open('/work/act.py', 'w').write(${JSON.stringify(act)})`;

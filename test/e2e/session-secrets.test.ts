@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { fixtureProgram } from "../helpers/fixture-program.ts";
 import { engines, useGlovebox } from "../helpers/open-glovebox.ts";
 import { sessionImages } from "../helpers/test-images.ts";
 
@@ -14,6 +15,18 @@ beforeAll(async () => {
   await writeFile(settings.secrets.KEY.file, value);
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
+
+const leaving = fixtureProgram("leaves-its-threads.py").at(-1);
+const thief = `
+import glob
+for file in glob.glob('/proc/[0-9]*/environ'):
+    try:
+        variables = open(file, 'rb').read()
+    except OSError:
+        continue
+    if b'KEY=sk-' in variables:
+        open('/work/stolen', 'w').close()
+`;
 
 const keep = "import os; print(os.environ['KEY']); open('/work/kept', 'w').write('key=' + os.environ['KEY'])";
 
@@ -54,5 +67,13 @@ describe.each(engines)("secrets in a session on %s", (engine) => {
     await glovebox().endSession();
     const next = await run(`print("${value}")`);
     expect(next.stdout).toBe(`${value}\n`);
+  });
+
+  it("are not read by what an earlier call left behind, though its first thread has ended", async () => {
+    const left = await run(`import sys\nsys.argv[1:] = [${JSON.stringify(thief)}]\n${leaving}`);
+    expect(left).toMatchObject({ outcome: "completed", restarted: false });
+    const used = "import subprocess\nsubprocess.run(['sleep', '0.5'])";
+    expect(await run(used, ["KEY"])).toMatchObject({ outcome: "completed" });
+    expect(await run("import os\nprint(os.path.exists('/work/stolen'))")).toMatchObject({ stdout: "False\n" });
   });
 });

@@ -66,6 +66,101 @@ describe.each(engines)("a session on %s that keeps variables", (engine) => {
     });
   });
 
+  it("shows the call's own line of every error, and none of ours", lane, async () => {
+    const run = await open();
+    const errors = async (...codes: readonly string[]): Promise<readonly string[]> => {
+      const results: string[] = [];
+      for (const code of codes) results.push((await run(code)).stderr);
+      return results;
+    };
+    expect(
+      await errors("x = 1\ny = (2,\nz = 3", "if True:\nprint(2)", "y = 1\nreturn y", "x = '\u2028\f'\nx[9]"),
+    ).toEqual([
+      expect.stringMatching(/^ {2}File "<call \d+>", line 2\n {4}y = \(2,\n {8}\^\nSyntaxError: /),
+      expect.stringMatching(/^ {2}File "<call \d+>", line 2\n {4}print\(2\)\n.*\nIndentationError: /),
+      expect.stringMatching(/^ {2}File "<call \d+>", line 2\n {4}return y\n(?: {4}\^+\n)?SyntaxError: /),
+      expect.stringMatching(/^Traceback.*\n {2}File "<call \d+>", line 2, in <module>\n {4}x\[9\]\n/),
+    ]);
+    expect(await run("a = 1\n  b = 2")).toMatchObject({
+      error: { error_type: "SYNTAX_ERROR", context: { line: 2, column: 3, file: "main.py" } },
+    });
+    expect(await run("\uFEFFx = 7\nx")).toMatchObject({ outcome: "completed", displays: [{ content: "7" }] });
+
+    // A file of the call's name, a cache of lines that is gone, our frames between its own, and errors that cannot be shown.
+    const last = Number(/<call (\d+)>/.exec((await run("1 / 0")).stderr)?.[1]);
+    await run(`open('<call ${last + 2}>', 'w').write('planted = (')\nimport linecache\nlinecache.cache = None`);
+    const hostile = await errors(
+      "lines = (1,",
+      "class Bad:\n    def __repr__(self): raise KeyError('r')\ntry: display(Bad())\nexcept Exception as error: raise RuntimeError('two') from error",
+      "class Worse(Exception):\n    @property\n    def __cause__(self): raise SystemExit(9)\nraise Worse('w')",
+      "import sys\nsys.exit(Bad())",
+    );
+    expect(hostile[0]).toContain("    lines = (1,\n");
+    expect(hostile.join("")).not.toMatch(/planted|main\.py|show\(value\)|asyncio/);
+    expect(hostile[1]).toMatch(
+      /"<call \d+>", line 3, in <module>[^]*"<call \d+>", line 2, in __repr__[^]*RuntimeError: two/,
+    );
+    expect(hostile.slice(2).every((each) => each !== "")).toBe(true);
+    expect(await run("x")).toMatchObject({ displays: [{ content: "7" }], variables_lost: false });
+  });
+
+  it("has its streams again after a call that closed or replaced them", lane, async () => {
+    const run = await open();
+    for (const trick of [
+      "import sys; sys.stdout.close(); sys.stderr.close(); sys.stdin.close()",
+      "import io, sys; sys.stdout = io.StringIO(); sys.stderr = None; print('lost')",
+      "import sys; del sys.stdout; sys.__stderr__.detach()",
+      "import sys; sys.stdout.write = lambda text: None; sys.stderr.flush = None",
+      "import sys; sys.stdout.reconfigure(encoding='ascii'); sys.stdout.buffer.close()",
+      "import os; os.close(0); os.close(1); os.close(2); held = open('other', 'w'); print('lost')",
+      "import os; os.dup2(os.open('other', os.O_WRONLY), 1); os.set_blocking(2, False)",
+    ]) {
+      expect(await run(`${trick}\n1 / 0`), trick).toMatchObject({
+        outcome: "failed",
+        exit_code: 1,
+        stderr: expect.stringContaining("ZeroDivisionError") as string,
+      });
+      const next = await run("import sys; print('é', sys.stdin.read()); print('e', file=sys.stderr)");
+      expect(next, trick).toMatchObject({ outcome: "completed", stdout: "é \n", stderr: "e\n", variables_lost: false });
+    }
+  });
+
+  it("awaits at the top level of a call, in one event loop for all of them", lane, async () => {
+    const run = await open();
+    const first = await run(`import asyncio
+async def work(): await asyncio.sleep(0.05); return 5
+task = asyncio.create_task(work())
+async def two(): yield 1; yield 2
+async with asyncio.Lock(): seen = [each async for each in two()]
+await asyncio.sleep(0, seen)`);
+    expect(first, first.stderr).toMatchObject({ displays: [{ content: "[1, 2]" }] });
+    expect(await run("await task")).toMatchObject({ displays: [{ content: "5" }] });
+    expect(await run("own = asyncio.create_task(work())\nawait own")).toMatchObject({ displays: [{ content: "5" }] });
+    const failed = await run("async def fails():\n    raise ValueError('no')\nawait fails()");
+    expect(failed.stderr).toMatch(
+      /^Traceback.*\n.*"<call \d+>", line 3, in <module>\n.*\n(?: .*\^+\n)?.*"<call \d+>", line 2, in fails\n[^]*ValueError: no\n$/,
+    );
+    expect(failed.stderr).not.toMatch(/asyncio|main\.py/);
+    expect(await run("await asyncio.sleep(0); import sys; sys.exit(3)")).toMatchObject({ exit_code: 3 });
+    expect(await run("asyncio.run(work())")).toMatchObject({ displays: [{ content: "5" }] });
+    // A loop that is closed, a call that cancels itself, and a task that ends the call of another.
+    await run("asyncio.get_event_loop_policy().get_event_loop().close()");
+    expect(await run("for each in asyncio.all_tasks(): each.cancel()\nawait asyncio.sleep(1)")).toMatchObject({
+      exit_code: 1,
+      stderr: expect.stringContaining("CancelledError") as string,
+    });
+    const ends =
+      "async def ends(): raise SystemExit(4)\nother = asyncio.create_task(ends())\nawait asyncio.sleep(0.1)\nleft = 1";
+    expect(await run(ends)).toMatchObject({ exit_code: 4, variables_lost: false });
+    expect(await run("await asyncio.sleep(0.3)\n'left' in globals()")).toMatchObject({
+      displays: [{ content: "False" }],
+    });
+    expect(await run("def f(): await work()")).toMatchObject({
+      error: { error_type: "SYNTAX_ERROR" },
+      stderr: expect.stringContaining("    def f(): await work()\n") as string,
+    });
+  });
+
   it("shows tables and plots without a file", lane, async () => {
     const run = await open();
     const { displays, outcome } = await run(shows);
@@ -244,6 +339,26 @@ describe.each(runtimes)("a session that keeps variables of $name", ({ engine, as
     const args = { args: ["one"] };
     expect(await run("console.log(process.argv.slice(2), kept, process.cwd())", args)).toMatchObject({
       stdout: "[ 'one' ] 1 /work\n".replaceAll("'", asked.runtime === "node" ? "'" : '"'),
+    });
+  });
+
+  it("has its streams again after a call that ended or replaced them", lane, async () => {
+    const run = await open("javascript");
+    for (const trick of [
+      "process.stdout.end('bye\\n'); process.stderr.destroy(); process.stdin.destroy()",
+      "process.stdout.write = () => true; process.stderr.end = null",
+      "Object.defineProperty(process, 'stdout', { value: { write() {} }, configurable: true })",
+      "fs.closeSync(1); fs.closeSync(0)",
+      "fs.closeSync(1); const held = fs.openSync('other', 'w')",
+    ]) {
+      await run(`const fs = require('node:fs'); ${trick}`);
+      const next = await run(
+        "let text = ''; for await (const chunk of process.stdin) text += chunk; console.log('é' + text); process.stdout.write('w'); process.stderr.write('e')",
+      );
+      expect(next, trick).toMatchObject({ outcome: "completed", stdout: "é\nw", stderr: "e", variables_lost: false });
+    }
+    expect(await run("\uFEFFconst x: number = 7; x", { language: "typescript" })).toMatchObject({
+      displays: [{ content: "7" }],
     });
   });
 

@@ -63,6 +63,7 @@ describe.each(testedOwners)("glovebox shell in $name", (owner) => {
     const { id, environment } = current();
     const terminal = new Terminal(["shell", id], environment);
     await terminal.until("$ ");
+    expect(terminal.drawn).toContain("its files stay when this shell ends");
     expect(await terminal.type("tty; stty size; echo $TERM; pwd; echo d''one\r", "done\r")).toMatch(
       new RegExp(`/dev/pts/\\d+\\s+40 100\\s+xterm-256color\\s+${owner.folder}\\s`, "u"),
     );
@@ -107,28 +108,17 @@ describe.each(testedOwners)("glovebox shell in $name", (owner) => {
   });
 });
 
-describe("glovebox shell in an image without Python", () => {
+describe("glovebox shell in an image with nothing that could hold a terminal", () => {
   const own = useOwnSandboxes();
-  const shell = async (image: string): Promise<Terminal> => {
+
+  it("is a terminal all the same, and follows the size of the user's", async (context) => {
+    if (!isRequired("docker")) context.skip("GLOVEBOX_TEST_REQUIRE does not list docker");
+    const image = process.env["GLOVEBOX_TEST_IMAGE_MINIMAL"] ?? "glovebox-test/minimal:1";
     const terminal = new Terminal(["shell", "--engine", "docker", "--image", image], own.environment());
     await terminal.until("$ ");
-    return terminal;
-  };
-
-  it("is held by script, with the size that the terminal had", async (context) => {
-    if (!isRequired("docker")) context.skip("GLOVEBOX_TEST_REQUIRE does not list docker");
-    const terminal = await shell(testImages.javascript);
-    expect(terminal.drawn).toContain("keeps its current size");
     expect(await terminal.type("tty; stty size; echo d''one\r", "done\r")).toMatch(/\/dev\/pts\/\d+\s+40 100\s/u);
-    await terminal.type("exit 7\r", "exit");
-    expect(await terminal.ended).toBe(7);
-  });
-
-  it("is none where nothing can hold one, and the user's own edits lines", async (context) => {
-    if (!isRequired("docker")) context.skip("GLOVEBOX_TEST_REQUIRE does not list docker");
-    const terminal = await shell(process.env["GLOVEBOX_TEST_IMAGE_MINIMAL"] ?? "glovebox-test/minimal:1");
-    expect(terminal.drawn).toContain("There is no terminal");
-    expect(await terminal.type("echo oops\u007f\u007f\u007f\u007fd''one\r", "\ndone\r")).not.toContain("\noops");
+    terminal.grow();
+    while (!(await terminal.type("stty size; echo si''ze\r", "size\r")).includes("50 120"));
     await terminal.type("exit 7\r", "exit");
     expect(await terminal.ended).toBe(7);
   });
@@ -141,12 +131,50 @@ describe.each(["docker", "podman"] as const)("glovebox shell without a sandbox, 
     if (!isRequired(engine)) context.skip(`GLOVEBOX_TEST_REQUIRE does not list ${engine}`);
     const terminal = new Terminal(["shell", "--engine", engine], own.environment());
     await terminal.until("$ ");
+    expect(terminal.drawn).toMatch(
+      new RegExp(
+        `image ${testImages.python} on ${engine}, network none, at most 2 CPUs, 2048 MB of memory, \\d+ processes`,
+      ),
+    );
+    expect(terminal.drawn).toContain("All files, also those in /workdir, are removed when this shell ends");
     expect(await own.on(engine)).toHaveLength(1);
     expect(await terminal.type("pwd; id -u; ls -A | wc -l; echo d''one\r", "done\r")).toMatch(
-      /\/workdir\s+1000\s+0\s/u,
+      /\/workdir\s+6[01]\d{3}\s+0\s/u,
     );
     await terminal.type("exit 5\r", "exit");
     expect(await terminal.ended).toBe(5);
     expect(await own.on(engine)).toEqual([]);
+  });
+});
+
+/** Variables with which no container engine answers. */
+const noEngines = { DOCKER_HOST: "unix:///nonexistent/docker.sock", CONTAINER_HOST: "unix:///nonexistent/podman.sock" };
+
+describe("glovebox shell without a container, on local", () => {
+  const own = useOwnSandboxes();
+
+  it.each([
+    ["named", ["--engine", "local"], {}, ""],
+    ["where no engine answers", [], noEngines, "no container engine answers: using the embedded sandbox"],
+  ])("is one in a session, which it ends: %s", async (_, argv, environment, notice) => {
+    const terminal = new Terminal(["shell", ...argv], { ...own.environment(), ...environment });
+    await terminal.until("$ ");
+    expect(terminal.drawn).toContain(notice);
+    expect(terminal.drawn).toMatch(/no image on local, network none, at most 2 CPUs, 512 MB of memory, \d+ processes/);
+    expect(await own.on("local")).toHaveLength(1);
+    expect(await terminal.type("pwd; echo a >b; cat b; echo d''one\r", "done\r")).toMatch(/\/work\s+a\s/u);
+    await terminal.type("exit 5\r", "exit");
+    expect(await terminal.ended).toBe(5);
+    expect(await own.on("local")).toEqual([]);
+  });
+
+  it.each([
+    ["--image", "a"],
+    ["--project", "."],
+    ["--network", "open"],
+  ])("refuses what only a container has: %s", async (option, value) => {
+    const terminal = new Terminal(["shell", "--engine", "local", option, value], own.environment());
+    expect(await terminal.ended).toBe(2);
+    expect(terminal.drawn).toContain(`${option}: expected to be left out beside --engine local`);
   });
 });

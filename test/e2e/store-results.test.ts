@@ -130,6 +130,54 @@ describe.each(storeKinds)("results in the store in %s", (kind) => {
     await store.close(2_000);
   });
 
+  it("removes log entries, samples and runs of who has most, and nothing of another that has less", async () => {
+    const store = openStore(place());
+    const database = await store.database();
+    const entry = { stream: "stdout", message: "x", partial: 0, dropped: 0, stamp_ms: 5 };
+    const entries = [
+      { ...entry, sandbox: "sbx-ann", position: 0, principal: "ann", stamp_ms: 1, bytes: 400 },
+      ...Array.from({ length: 9 }, (_, position) => ({
+        ...entry,
+        ...{ sandbox: "sbx-eve", position, principal: "eve", stamp_ms: 10 + position, bytes: 300 },
+      })),
+    ];
+    await database.tables.insertInto("log_entries").values(entries).execute();
+    expect(await applyRetention(database, { maxAgeMs: 1_000, maxBytes: 1_000 }, 100)).toBe(1_000);
+    const left = await database.tables
+      .selectFrom("log_entries")
+      .select(["principal", "position"])
+      .orderBy("stamp_ms")
+      .execute();
+    expect(left.map(({ principal, position }) => `${principal} ${position}`)).toEqual(["ann 0", "eve 7", "eve 8"]);
+    await store.close(2_000);
+  });
+
+  it("reads so many bytes of a log at once, and for each principal one page after another", async () => {
+    const store = openStore(place());
+    const { tables } = await store.database();
+    const row = { sandbox: "sbx-1", principal: "eve", stamp_ms: 1, stream: "stdout", partial: 0, dropped: 0 };
+    const rows = Array.from({ length: 9 }, (_, position) => ({ ...row, position, message: "x", bytes: 1_000_000 }));
+    await tables.insertInto("log_entries").values(rows).execute();
+    const query = { sandbox: "sbx-1", principal: "eve", limit: 100 };
+    const positions = async (offset: number) =>
+      (await store.readEntries({ ...query, offset })).map((each) => each.offset);
+    expect([await positions(0), await positions(4), await positions(8)]).toEqual([[0, 1, 2, 3], [4, 5, 6, 7], [8]]);
+    const { promise: held, resolve: release } = Promise.withResolvers<void>();
+    const order: string[] = [];
+    const first = store.read("eve", () => held.then(() => order.push("first")));
+    const second = store.read("eve", async () => order.push("second"));
+    await store.read("ann", async () => order.push("another's"));
+    expect(order).toEqual(["another's"]);
+    const more = Array.from({ length: 99 }, () => store.read("eve", async () => order.push("more")));
+    const tooMany = store.read("eve", async () => order.push("one too many")).catch((error: unknown) => error);
+    await store.read("ann", async () => order.push("another's"));
+    release();
+    await Promise.all([first, second, ...more]);
+    expect(await tooMany).toMatchObject({ errorType: "CAPACITY", context: { limit: 100, retry_after_seconds: 5 } });
+    expect(order.slice(0, 5)).toEqual(["another's", "another's", "first", "second", "more"]);
+    await store.close(2_000);
+  });
+
   it("finds a run by its id or its own sandbox's, for its principal only, until it is forgotten", async () => {
     const store = openStore(place());
     const row = { ...runRow("run-1", "own-1"), ...ended };

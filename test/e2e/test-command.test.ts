@@ -30,6 +30,19 @@ describe("a project's tests at the doors", () => {
     expect(idle).toMatchObject({ exitCode: 125, stderr: expect.stringContaining("glovebox: could_not_run: ") });
   });
 
+  it("glovebox test needs neither a folder nor a command, and says what it ran and why", async () => {
+    const unknown = await glovebox();
+    expect(unknown).toMatchObject({ exitCode: 2, stderr: expect.stringContaining("script `test` in package.json") });
+    const manifest = { scripts: { test: "node passes.js" }, devDependencies: { none: "1" } };
+    writeFileSync(path.join(folder, "package.json"), JSON.stringify(manifest));
+    const found = await glovebox();
+    expect(found, found.stderr).toMatchObject({ exitCode: 0, stdout: expect.stringContaining("adds") });
+    expect(found.stderr).toContain("this ran `npm test`: package.json has a script `test`: node passes.js");
+    expect(found.stderr).toMatch(/there is no lockfile.*--setup/);
+    const json = await glovebox("--json", "--", "node passes.js");
+    expect(JSON.parse(json.stdout)).toMatchObject({ verdict: "passed", test_command: "node passes.js" });
+  });
+
   it("glovebox test gives the answer as JSON and the whole report as files", async () => {
     const files = ["--junit", path.join(folder, "report.xml"), "--ctrf", path.join(folder, "report.json")];
     const { exitCode, stdout } = await glovebox(".", "--json", ...files, "--", "node passes.js && node fails.js");

@@ -3,6 +3,7 @@ import os from "node:os";
 import path from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import type { RunTestsRequest, RunTestsResponse } from "../../src/operations/tests/run-tests-contract.ts";
+import { fixtureProgram } from "../helpers/fixture-program.ts";
 import { engines, useGlovebox, type TestedEngine } from "../helpers/open-glovebox.ts";
 import { projectFolder } from "../helpers/project-folder.ts";
 import { sessionImages } from "../helpers/test-images.ts";
@@ -184,6 +185,7 @@ describe("test runs on docker, of other runners", () => {
     const failed = await tryFiles(files, "node --test", { setup_command: "echo no such thing; exit 3" });
     expect(failed).toMatchObject({ verdict: "could_not_run", counted: false, exit_code: 3, output: "no such thing\n" });
     expect(failed.error?.error_type).toBe("PACKAGE_INSTALL_FAILED");
+    expect(failed.reason).toBe("The installation (echo no such thing; exit 3) ended with exit code 3.");
   });
 
   it("cannot run without their image, which says nothing about the tests", async () => {
@@ -194,7 +196,7 @@ describe("test runs on docker, of other runners", () => {
     expect(response.sandbox_id).toBeUndefined();
   });
 
-  it("take the trusted tests, without configuration that was planted beside them", async () => {
+  it("take the trusted tests, without planted configuration, and nothing that the installation left rewrites them", async () => {
     const files = {
       "tests/test_a.py": "def test_a():\n    pass\n",
       "conftest.py":
@@ -207,6 +209,10 @@ describe("test runs on docker, of other runners", () => {
       verdict: "failed",
       failed: 1,
     });
+    const left = { ...lax, "leaves.py": fixtureProgram("leaves-its-threads.py").at(-1) ?? "" };
+    const setup_command = `python3 leaves.py "open('tests/test_a.py', 'w').write('def test_a():pass')"`;
+    const disturbed = await tryFiles(left, "sleep 1; pytest", { trusted_files: [trusted], setup_command });
+    expect(disturbed).toMatchObject({ verdict: "failed", failed: 1 });
   });
 });
 

@@ -69,7 +69,7 @@ describe("what Go and Cargo print", () => {
       const { exitCode, stdout, runs, failures, ctrf } = await run("go", "true && go test ./...");
       expect(exitCode).toBe(1);
       expect(runs).toEqual([
-        { runner: "go", counts: { passed: 4, failed: 1, skipped: 1, todo: 0, other: 0, error: 1 } },
+        { runner: "go", counts: { passed: 4, failed: 1, skipped: 1, todo: 0, other: 0, error: 1 }, unfinished: [] },
       ]);
       expect(failures).toContainEqual({
         name: "example.com/shop > TestFails",
@@ -94,7 +94,7 @@ describe("what Go and Cargo print", () => {
     const { exitCode, stdout, runs, failures } = await run("cargo", "cargo --offline test");
     expect(exitCode).toBe(101);
     expect(runs).toEqual([
-      { runner: "cargo", counts: { passed: 2, failed: 1, skipped: 1, todo: 0, other: 0, error: 0 } },
+      { runner: "cargo", counts: { passed: 2, failed: 1, skipped: 1, todo: 0, other: 0, error: 0 }, unfinished: [] },
     ]);
     expect(failures).toMatchObject([
       { name: "tests::fails", file: "src/lib.rs", line: 20, message: "assertion `left == right` failed" },

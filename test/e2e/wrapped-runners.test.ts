@@ -89,3 +89,30 @@ describe.each(["docker"] as const)("runners of Python on %s that others start", 
     });
   });
 });
+
+describe.each(["docker"] as const)("runners on %s whose command sets variables itself", (engine) => {
+  const { project, glovebox } = useFixture(engine, "variables");
+  const test = (test_command: string, image?: string) =>
+    glovebox().test({
+      project_path: project,
+      setup_command: "",
+      test_command,
+      ...(image === undefined ? {} : { image }),
+    });
+
+  it("are counted, and run unharmed where nothing of ours reaches them", async () => {
+    const line = [
+      "PYTHONPATH=src python3 -m pytest -q tests",
+      "export PYTHONPATH=$PWD/src; pytest -q tests",
+      "PYTHONPATH=src python3 -m unittest -q tests/test_b.py",
+    ].join(" && ");
+    const python = await test(line, sessionImages.python);
+    expect(python, python.output).toMatchObject({ verdict: "passed", passed: 5, counted_from: "report" });
+    const node = await test("NODE_OPTIONS=--no-warnings node --test a.test.mjs");
+    expect(node, node.output).toMatchObject({ verdict: "passed", passed: 1 });
+    const isolated = await test("python3 -I -m pytest -q tests/test_b.py", sessionImages.python);
+    expect(isolated, isolated.output).toMatchObject({ verdict: "could_not_run", exit_code: 0 });
+    expect(isolated.reason).toContain("pytest told of no tests");
+    expect(isolated.output).not.toContain("glovebox");
+  });
+});

@@ -1,7 +1,7 @@
 import { guardEngine } from "../../src/engines/guarded-engine.ts";
 import type { Engine } from "../../src/engines/engine.ts";
 import type { AppleCli } from "../apple-cli/install.ts";
-import { ownUser, subjects } from "./subjects.ts";
+import { subjects } from "./subjects.ts";
 import type { Subject } from "./subject.ts";
 
 let installed: Promise<AppleCli> | undefined;
@@ -29,14 +29,10 @@ async function apple(): Promise<Engine> {
   return guardEngine(new AppleEngine({ environment, architecture: process.arch }));
 }
 
-const noFilter = "our filter is not used there: a watch over the project clears the bits";
-const noOption = "the command has no option for it";
-const noTraceFilter =
-  "programs can trace others of their own user in the same container, but not those of other users or ours";
-const noOomFlag =
-  "the service does not report out-of-memory kills; the keeper counts them, but a container's own command has no keeper";
-
 /** Apple's `container` command, replaced by our stand-in, which runs its programs on Docker. */
+const ownMachine =
+  "the stand-in's containers share a kernel; those of the real command have a virtual machine each, whose kernel counts for it alone";
+
 export const appleSubject: Subject = {
   name: "apple",
   requirement: "docker",
@@ -51,30 +47,27 @@ export const appleSubject: Subject = {
   mustDeclare: {
     ...subjects.docker.mustDeclare,
     isolation: "vm",
-    seccomp: { substitute: "the boundary of a virtual machine" },
-    noNewPrivileges: { substitute: "the boundary of a virtual machine" },
-    setuidRefusal: { substitute: "a watch over the project that clears the bits and alerts" },
     pidsLimit: { substitute: "`--ulimit nproc` for each user inside a virtual machine" },
     diskLimit: "no",
     scratch: "memoryOrDisk",
   },
   exceptions: {
     "connect.ipv6": "Docker, which runs the stand-in, disables IPv6 in containers without a network",
-    "privileges.no-new-privileges": noOption,
-    "privileges.seccomp": noOption,
-    "privileges.seccomp-denies": noOption,
-    "privileges.setuid-bits": noFilter,
-    "privileges.setuid-bits-as-root": noFilter,
     "scratch.inodes":
       "the number of files in a tmpfs cannot be limited: the memory limit stops a flood of empty ones (about 1 KB each)",
-    "mounts.no-setuid": "the command is asked to mount nosuid, which Docker, which runs the stand-in, cannot",
     "mounts.identity":
       "mounts are not visible from the host: a project inside a folder that another sandbox can write to is refused",
-    "cohabitant.traces": noTraceFilter,
-    "stopped-helpers.opened": ownUser,
-    "memory.main": noOomFlag,
-    "memory.main-not-oom": noOomFlag,
     "limits.cpu": "only whole CPUs: fractions are refused",
+    "limits.sockets": ownMachine,
+    "limits.netlink": ownMachine,
+    "user-shares.watch": ownMachine,
+    "user-shares.queue": ownMachine,
+    "user-shares.descriptor": ownMachine,
+    "user-shares.pipe": ownMachine,
+    "user-shares.lock": ownMachine,
+    "user-shares.owner": ownMachine,
+    "user-shares.pressure": ownMachine,
+    "user-shares.limits": ownMachine,
   },
-  untried: { "cohabitant.traces": "it depends on timing" },
+  untried: {},
 };

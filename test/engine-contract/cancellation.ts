@@ -75,10 +75,13 @@ export const cancellation: Topic = (behaviour) => {
     async (scene) => {
       const reference = `${testRegistryAddress()}/glovebox-test/minimal:1`;
       await scene.subject.removeImage?.(reference);
-      await failureOf(scene.engine.images.pull(reference, { signal: AbortSignal.abort() }), "CANCELLED");
+      await failureOf(
+        scene.engine.images.pull(reference, { useCredentials: true, signal: AbortSignal.abort() }),
+        "CANCELLED",
+      );
       expect(await scene.engine.images.has(reference)).toBe(false);
-      await givenUpAfter(0, (signal) => scene.engine.images.pull(reference, { signal }));
-      await scene.engine.images.pull(reference);
+      await givenUpAfter(0, (signal) => scene.engine.images.pull(reference, { useCredentials: true, signal }));
+      await scene.engine.images.pull(reference, { useCredentials: true });
       expect(await scene.engine.images.has(reference), "the next pull is not disturbed").toBe(true);
       await scene.subject.removeImage?.(reference);
     },

@@ -7,6 +7,7 @@ import { expect } from "vitest";
 import { mebibyte } from "../../src/base/bytes.ts";
 import type { Container } from "../../src/engines/engine.ts";
 import { failureOf } from "../helpers/failure-of.ts";
+import { outcomeOf } from "../helpers/outcome-of.ts";
 import { fixtureProgram } from "../helpers/fixture-program.ts";
 import type { RunningProcess } from "../helpers/running-process.ts";
 import type { BehaviourNeeds, Topic } from "./behaviour.ts";
@@ -233,9 +234,10 @@ export const connect: Topic = (behaviour) => {
       await once(stream, "data");
       const over = closed(stream);
       stream.resume().on("end", () => stream.end());
-      await scene.run(container, ["sh", "-c", "kill -9 -1"]);
-      if (scene.capabilities.execKill) await server.process.kill("SIGKILL");
-      await server.process.exit;
+      // Where a program shares its user with what watches over it, it is lost with that.
+      await outcomeOf(scene.run(container, ["sh", "-c", "kill -9 -1"]));
+      await outcomeOf(server.process.kill("SIGKILL"));
+      await outcomeOf(server.process.exit);
       await over;
       await failureOf(container.connect(port), "NETWORK_ERROR");
     },

@@ -8,11 +8,16 @@ import { topics } from "./topics.ts";
 
 /** What depends on who owns which process; the rest is the same for every user. */
 const tried = [
+  "ending",
+  "privileges",
+  "scratch",
   "network",
+  "connect",
   "streams",
   "kept streams",
   "memory",
   "limits",
+  "shares of users",
   "exact kill",
   "edges of the exact kill",
   "stopped helpers",

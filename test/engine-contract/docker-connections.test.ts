@@ -1,4 +1,5 @@
 import { execFileSync } from "node:child_process";
+import { randomInt } from "node:crypto";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -36,7 +37,8 @@ function needSsh(context: TestContext): void {
 
 function engineAt(environment: Readonly<Record<string, string>>): Engine {
   const { platform } = process;
-  const engine = guardEngine(createDockerEngine({ environment, platform, seccompProfiles: ociSeccompProfiles() }));
+  const seccompProfiles = ociSeccompProfiles();
+  const engine = guardEngine(createDockerEngine({ environment, platform, seccompProfiles, randomInteger: randomInt }));
   engines.push(engine);
   return engine;
 }
@@ -55,10 +57,9 @@ async function useEngine(engine: Engine): Promise<void> {
   });
   try {
     await container.start();
-    const forever = await container.exec({ command: ["sleep", "1000"], concurrent: true });
+    const forever = await container.exec({ command: ["sleep", "1000"] });
     const echo = await container.exec({
       command: ["sh", "-c", 'cat; echo "late" >&2; exit 7'],
-      concurrent: true,
     });
     const sent = Buffer.alloc(300_000, "x");
     echo.stdin.end(sent);

@@ -1,45 +1,24 @@
 import { expect } from "vitest";
-import { failureOf } from "../helpers/failure-of.ts";
 import { fixtureProgram } from "../helpers/fixture-program.ts";
 import type { Topic } from "./behaviour.ts";
 import { expectOnlyWatcherLeft, heldFifo, killFamily } from "./kill-family.ts";
 
-const kills = { capability: "execKill" } as const;
-
 /** Kills at the wrong moment, repeated kills, kills of root's programs, and kills that cannot be exact. */
 export const exactKillEdges: Topic = (behaviour) => {
-  behaviour("exact-kill.declared", "it is refused if it is not declared", async (scene) => {
-    const running = await scene.exec(await scene.idle(), fixtureProgram("waits-for-a-line.sh"));
-    await running.until("stdout", "first\n");
-    if (scene.capabilities.execKill) await running.process.kill("SIGKILL");
-    else await failureOf(running.process.kill("SIGKILL"), "UNSUPPORTED");
-    expect((await running.finish("on\n")).exitCode).toBe(scene.capabilities.execKill ? 137 : 0);
+  behaviour("exact-kill.ended", "killing an ended program resolves", async (scene) => {
+    const { process } = await scene.exec(await scene.idle(), ["true"]);
+    expect(await process.exit).toEqual({ exitCode: 0 });
+    await process.kill("SIGTERM");
+    await process.kill("SIGKILL");
   });
 
-  behaviour(
-    "exact-kill.ended",
-    "killing an ended program resolves",
-    async (scene) => {
-      const { process } = await scene.exec(await scene.idle(), ["true"]);
-      expect(await process.exit).toEqual({ exitCode: 0 });
-      await process.kill("SIGTERM");
-      await process.kill("SIGKILL");
-    },
-    kills,
-  );
-
-  behaviour(
-    "exact-kill.container-gone",
-    "so does killing a program that ended with its container",
-    async (scene) => {
-      const container = await scene.idle();
-      const { process } = await scene.exec(container, fixtureProgram("forever.sh"));
-      await container.remove();
-      await process.kill("SIGTERM");
-      await process.kill("SIGKILL");
-    },
-    kills,
-  );
+  behaviour("exact-kill.container-gone", "so does killing a program that ended with its container", async (scene) => {
+    const container = await scene.idle();
+    const { process } = await scene.exec(container, fixtureProgram("forever.sh"));
+    await container.remove();
+    await process.kill("SIGTERM");
+    await process.kill("SIGKILL");
+  });
 
   behaviour(
     "exact-kill.at-once",
@@ -51,7 +30,6 @@ export const exactKillEdges: Topic = (behaviour) => {
       expect(await process.exit).toEqual({ exitCode: 137 });
       expect(await scene.run(container, ["true"])).toMatchObject({ exitCode: 0 });
     },
-    kills,
   );
 
   behaviour(
@@ -67,25 +45,15 @@ export const exactKillEdges: Topic = (behaviour) => {
       expect(bytes).toBeLessThan(64 * 1024 * 1024);
       expect(await scene.run(container, ["test", "-e", "/work/done"])).toMatchObject({ exitCode: 1 });
     },
-    kills,
   );
 
-  behaviour(
-    "exact-kill.files",
-    "files that a killed program has written are kept",
-    async (scene) => {
-      const container = await scene.idle();
-      const running = await scene.exec(container, [
-        "sh",
-        "-c",
-        "echo kept >/work/file; echo ready; exec sleep 1000000",
-      ]);
-      await running.until("stdout", "ready\n");
-      await running.process.kill("SIGKILL");
-      expect((await scene.run(container, ["cat", "/work/file"])).stdout.toString()).toBe("kept\n");
-    },
-    kills,
-  );
+  behaviour("exact-kill.files", "files that a killed program has written are kept", async (scene) => {
+    const container = await scene.idle();
+    const running = await scene.exec(container, ["sh", "-c", "echo kept >/work/file; echo ready; exec sleep 1000000"]);
+    await running.until("stdout", "ready\n");
+    await running.process.kill("SIGKILL");
+    expect((await scene.run(container, ["cat", "/work/file"])).stdout.toString()).toBe("kept\n");
+  });
 
   behaviour(
     "exact-kill.left-behind",
@@ -96,7 +64,6 @@ export const exactKillEdges: Topic = (behaviour) => {
       await family.parent.process.kill("SIGKILL");
       await expectOnlyWatcherLeft(family);
     },
-    kills,
   );
 
   behaviour(
@@ -116,34 +83,14 @@ export const exactKillEdges: Topic = (behaviour) => {
   );
 
   behaviour(
-    "exact-kill.not-concurrent",
-    "beside an indistinguishable program of its user, a kill is refused and hits neither",
+    "exact-kill.beside",
+    "beside a program of its user that was started in the same way, it is ended alone",
     async (scene) => {
       const container = await scene.idle();
       const [one, other] = await Promise.all([1, 2].map(() => scene.exec(container, ["cat"])));
-      await failureOf(one!.process.kill("SIGKILL"), "UNSUPPORTED");
-      expect(await one!.finish("one\n")).toMatchObject({ exitCode: 0, stdout: Buffer.from("one\n") });
+      await one!.process.kill("SIGKILL");
+      expect(await one!.finish()).toMatchObject({ exitCode: 137 });
       expect(await other!.finish("other\n")).toMatchObject({ exitCode: 0, stdout: Buffer.from("other\n") });
-    },
-    { capability: "execUser" },
-  );
-
-  behaviour(
-    "exact-kill.concurrent",
-    "being concurrent does not change what a program reads and writes",
-    async (scene) => {
-      const container = await scene.idle();
-      const concurrent = { concurrent: true };
-      const copy = await scene.exec(container, ["sh", "-c", "echo 42; echo oops >&2; cat; exit 3"], concurrent);
-      expect(await copy.finish("7\n")).toEqual({
-        exitCode: 3,
-        stdout: Buffer.from("42\n7\n"),
-        stderr: Buffer.from("oops\n"),
-      });
-      expect(await scene.run(container, ["true"], concurrent)).toMatchObject({ exitCode: 0, stdout: Buffer.from("") });
-      const missing = await scene.run(container, ["no-such-program"], concurrent);
-      expect(missing).toMatchObject({ exitCode: 127, stdout: Buffer.from("") });
-      expect(missing.stderr.toString()).toContain("no-such-program");
     },
   );
 };

@@ -20,6 +20,15 @@ const tricks = {
   "no-environment": ["an empty environment besides", fixtureProgram("hides.sh", "without-environment", heldFifo)],
   "closed-memory": ["memory closed to others", fixtureProgram("hides-its-memory.py", heldFifo)],
   "runs-away": ["a new process at every moment", fixtureProgram("runs-away.py", heldFifo)],
+  "runs-away-together": [
+    "a new process at every moment in one process group",
+    fixtureProgram("runs-away-together.py", heldFifo),
+  ],
+  "looks-ended": ["a first thread that has ended, or a name that says so", fixtureProgram("looks-ended.py", heldFifo)],
+  "threads-run-away": [
+    "a new process at every moment whose first thread has ended",
+    fixtureProgram("runs-away-in-threads.py", heldFifo),
+  ],
   "pids-full": ["no process left for anybody", fixtureProgram("forks-until-refused.py", heldFifo)],
 } as const;
 
@@ -40,7 +49,6 @@ export const exactKill: Topic = (behaviour) => {
         await expectOnlyWatcherLeft(family);
         expect(await scene.run(family.container, ["echo", "well"])).toMatchObject({ exitCode: 0 });
       },
-      { capability: "execKill" },
     );
   }
 
@@ -49,7 +57,7 @@ export const exactKill: Topic = (behaviour) => {
       `exact-kill.other-user-${name}`,
       `${tricks[name][0]}: nor when the other program is another user's`,
       async (scene) => {
-        const options = { ...containerOf(scene), watcher: { user: "2000:2000" }, parent: { concurrent: false } };
+        const options = { ...containerOf(scene), watcher: { user: "2000:2000" } };
         const family = await killFamily(scene, tricks[name][1], options);
         await killParent(family);
         await expectParentEnded(family, 137);
@@ -58,6 +66,19 @@ export const exactKill: Topic = (behaviour) => {
       { capability: "execUser" },
     );
   }
+
+  behaviour(
+    "exact-kill.left-looking-ended",
+    "what a program leaves behind ends although it looks as if it had, and no program of its user is near",
+    async (scene) => {
+      const options = { ...containerOf(scene), watcher: { user: "2000:2000" } };
+      const family = await killFamily(scene, fixtureProgram("looks-ended.py", heldFifo, "alone"), options);
+      expect(await family.parent.process.exit).toEqual({ exitCode: 0 });
+      await killParent(family);
+      await expectOnlyWatcherLeft(family);
+    },
+    { capability: "execUser" },
+  );
 
   behaviour(
     "exact-kill.sigterm",
@@ -70,39 +91,27 @@ export const exactKill: Topic = (behaviour) => {
       await killParent(family);
       await expectOnlyWatcherLeft(family);
     },
-    { capability: "execKill" },
   );
 
-  behaviour(
-    "exact-kill.sigterm-trapped",
-    "a program that traps SIGTERM ends in its own way",
-    async (scene) => {
-      const container = await scene.idle();
-      const running = await scene.exec(container, fixtureProgram("traps-sigterm.sh"));
-      await running.until("stdout", "ready\n");
-      await running.process.kill("SIGTERM");
-      const { exitCode, stdout } = await running.finish();
-      expect({ exitCode, stdout: stdout.toString() }).toEqual({ exitCode: 7, stdout: "ready\nsaw SIGTERM\n" });
-    },
-    { capability: "execKill" },
-  );
+  behaviour("exact-kill.sigterm-trapped", "a program that traps SIGTERM ends in its own way", async (scene) => {
+    const container = await scene.idle();
+    const running = await scene.exec(container, fixtureProgram("traps-sigterm.sh"));
+    await running.until("stdout", "ready\n");
+    await running.process.kill("SIGTERM");
+    const { exitCode, stdout } = await running.finish();
+    expect({ exitCode, stdout: stdout.toString() }).toEqual({ exitCode: 7, stdout: "ready\nsaw SIGTERM\n" });
+  });
 
-  behaviour(
-    "exact-kill.spares-daemons",
-    "a kill spares what other programs have left behind",
-    async (scene) => {
-      const container = await scene.idle();
-      const concurrent = { concurrent: true };
-      const keeper = await scene.exec(container, fixtureProgram("keeps-a-daemon.sh", "/work/question"), concurrent);
-      const victim = await scene.exec(container, fixtureProgram("forever.sh"), concurrent);
-      await Promise.all([keeper.until("stdout", "ready\n"), victim.until("stdout", "ready\n")]);
-      await victim.process.kill("SIGTERM");
-      expect(await victim.process.exit).toEqual({ exitCode: 143 });
-      await victim.process.kill("SIGKILL");
-      await scene.run(container, ["sh", "-c", "echo hello >/work/question"], concurrent);
-      await keeper.until("stdout", "daemon: hello\n");
-      expect((await keeper.finish("and mine\n")).stdout.toString()).toBe("ready\ndaemon: hello\nand mine\n");
-    },
-    { capability: "execKill" },
-  );
+  behaviour("exact-kill.spares-daemons", "a kill spares what other programs have left behind", async (scene) => {
+    const container = await scene.idle();
+    const keeper = await scene.exec(container, fixtureProgram("keeps-a-daemon.sh", "/work/question"));
+    const victim = await scene.exec(container, fixtureProgram("forever.sh"));
+    await Promise.all([keeper.until("stdout", "ready\n"), victim.until("stdout", "ready\n")]);
+    await victim.process.kill("SIGTERM");
+    expect(await victim.process.exit).toEqual({ exitCode: 143 });
+    await victim.process.kill("SIGKILL");
+    await scene.run(container, ["sh", "-c", "echo hello >/work/question"]);
+    await keeper.until("stdout", "daemon: hello\n");
+    expect((await keeper.finish("and mine\n")).stdout.toString()).toBe("ready\ndaemon: hello\nand mine\n");
+  });
 };

@@ -1,6 +1,7 @@
 import { expect } from "vitest";
 import { fixtureProgram } from "../helpers/fixture-program.ts";
 import { RunningProcess } from "../helpers/running-process.ts";
+import { outcomeOf } from "../helpers/outcome-of.ts";
 import type { Topic } from "./behaviour.ts";
 import { givenUpAfter, momentsMs } from "./given-up-after.ts";
 
@@ -17,13 +18,16 @@ export const execCancellation: Topic = (behaviour) => {
         // A process that holds the FIFO open keeps its reader from ending.
         const command = ["sh", "-c", "exec 3>/work/alive; echo up >&3; exec sleep 1000000"];
         const process = await givenUpAfter(moment, (signal) => container.exec({ command }, { signal }));
+        // It waits for a reader, which has ended already if the given up program came as far as to open the FIFO.
+        const opened =
+          process === null ? outcomeOf(scene.run(container, ["sh", "-c", ": >/work/alive"])) : Promise.resolve();
         if (process === null) {
-          await scene.run(container, ["sh", "-c", ": >/work/alive"]);
           const { exitCode, stdout } = await reader.finish();
           expect({ moment, exitCode }).toEqual({ moment, exitCode: 0 });
           expect(stdout.toString()).toContain("all gone\n");
         }
         await container.remove();
+        await opened;
       }
     },
   );

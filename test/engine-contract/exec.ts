@@ -34,8 +34,8 @@ export const exec: Topic = (behaviour) => {
       const container = await scene.idle();
       const script =
         "trap 'echo got it' HUP; sh -c \"trap 'echo child' HUP; echo up; while :; do sleep 0.1; done\" & while :; do sleep 0.1; done";
-      const program = await scene.exec(container, ["sh", "-c", script], { concurrent: true });
-      const beside = await scene.exec(container, ["sh", "-c", "echo up; read -r line"], { concurrent: true });
+      const program = await scene.exec(container, ["sh", "-c", script]);
+      const beside = await scene.exec(container, ["sh", "-c", "echo up; read -r line"]);
       await Promise.all([program.until("stdout", "up\n"), beside.until("stdout", "up\n")]);
       await program.process.signal!("SIGHUP");
       await program.until("stdout", "got it\n");

@@ -58,7 +58,7 @@ export const guaranteeGroups: readonly GuaranteeGroup[] = [
         test: "test/e2e/network.test.ts",
       },
       {
-        title: "Programs run as user 1000 without capabilities, even as root",
+        title: "Programs run as a user that the host has not, without capabilities, even as root",
         behaviours: [
           "privileges.user",
           "privileges.main-user",
@@ -114,6 +114,11 @@ export const guaranteeGroups: readonly GuaranteeGroup[] = [
       {
         title: "Open files; no core files",
         behaviours: ["limits.open-files", "limits.open-files-default", "limits.no-core-files"],
+      },
+      { title: "Buffers of sockets", behaviours: ["limits.sockets", "limits.netlink"] },
+      {
+        title: "What the kernel counts for each user is each sandbox's own, and owners keep most of theirs",
+        behaviours: ["user-shares.*"],
       },
       { title: "Where scratch lives", capability: "scratch", test: "test/e2e/execute.test.ts" },
       { title: "Size of each scratch folder", behaviours: ["scratch.limit", "scratch.limits-apart"] },
@@ -192,7 +197,7 @@ export const guaranteeGroups: readonly GuaranteeGroup[] = [
       },
       {
         title: "Programs that interfere with file transfers affect only their own sandbox",
-        behaviours: ["hostile-answers.*"],
+        behaviours: ["hostile-answers.*", "file-attacks.*"],
       },
       {
         title: "Exit codes and signals are reported as in a shell",
@@ -246,7 +251,6 @@ export const absences: Readonly<Partial<Record<keyof CheckedCapabilities | "make
   images: "It has no images: programs run on the host's own system.",
   execUser: "All its programs run as the same user.",
   hostPaths: "Programs could change them.",
-  execKill: "Its interface cannot; a program that ignores SIGTERM ends with its sandbox.",
   diskLimit: "What programs write there cannot be measured.",
   oomReporting: "Kills inside are not counted: running out of memory ends the whole sandbox, and the result says so.",
   execNetwork: "There is no network boundary to enforce a list at.",

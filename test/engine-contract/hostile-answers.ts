@@ -55,7 +55,7 @@ async function besides(scene: Scene, mode: string, names: readonly (keyof typeof
   const files = new SandboxFiles(container, scene.capabilities);
   await files.write("/work/file", Buffer.from("mine"));
   const program = fixtureProgram("disturbs-newcomers.py", mode);
-  const hostile: RunningProcess = await scene.exec(container, program, { concurrent: true });
+  const hostile: RunningProcess = await scene.exec(container, program);
   await hostile.until("stdout", "ready");
   const watch = new ResourceWatch();
   const ended = await Promise.allSettled(names.map(async (name) => work[name]?.(files)));

@@ -19,7 +19,7 @@ export function newVictim(): Victim {
 
 /** Runs the victim in the container: it must read exactly its own input, and its output must arrive unchanged. */
 export async function expectUnharmed(scene: Scene, container: Container, victim: Victim): Promise<void> {
-  const running = await scene.exec(container, ["sh", "-c", victimProgram], { concurrent: true });
+  const running = await scene.exec(container, ["sh", "-c", victimProgram]);
   const { exitCode, stdout, stderr } = await running.finish(victim.input);
   expect({ exitCode, stdout: stdout.toString(), stderr: stderr.toString() }).toEqual({
     exitCode: 0,

@@ -55,7 +55,7 @@ export const images: Topic = (behaviour) => {
       await withoutImage(scene, reference);
       expect(await scene.engine.images.has(reference)).toBe(false);
       const steps: PullProgress[] = [];
-      await scene.engine.images.pull(reference, { onProgress: (step) => steps.push(step) });
+      await scene.engine.images.pull(reference, { useCredentials: true, onProgress: (step) => steps.push(step) });
       expect(await scene.engine.images.has(reference)).toBe(true);
       expect(steps.length).toBeGreaterThan(0);
       expect(steps.every((step) => step.status !== "")).toBe(true);
@@ -69,12 +69,12 @@ export const images: Topic = (behaviour) => {
 
   behaviour(
     "images.pull-unknown",
-    "a pull of an unknown image names the image and the registry's reason",
+    "a pull of an unknown image names the image and the reason, in words of ours",
     async ({ engine }) => {
       const reference = `${testRegistryAddress()}/glovebox-test/no-such-image:1`;
-      const error = await failureOf(engine.images.pull(reference), "IMAGE_UNAVAILABLE");
+      const error = await failureOf(engine.images.pull(reference, { useCredentials: true }), "IMAGE_UNAVAILABLE");
       expect(error.message).toContain(reference);
-      expect(error.message).toMatch(/unknown|not found/i);
+      expect(error.message).toMatch(/is not available: it was not found in its registry/);
     },
     { capability: "images", requirement: "registry" },
   );
@@ -85,7 +85,7 @@ export const images: Topic = (behaviour) => {
     async ({ engine }) => {
       // Port 1 of loopback: nothing listens there.
       const reference = "127.0.0.1:1/glovebox-test/minimal:1";
-      const error = await failureOf(engine.images.pull(reference), "IMAGE_UNAVAILABLE");
+      const error = await failureOf(engine.images.pull(reference, { useCredentials: true }), "IMAGE_UNAVAILABLE");
       expect(error.message).toContain(reference);
       expect(await engine.images.has(reference)).toBe(false);
     },
@@ -122,26 +122,44 @@ export const images: Topic = (behaviour) => {
 
   behaviour(
     "images.list-inherited",
-    "an image based on such an image has its labels but is not mistaken for one, with or without a name",
+    "such an image, or one based on it, is found by its whole id alone, and the latter is not listed",
     async (scene) => {
       const maker = await scene.idle({ scratch: [], workingDirectory: "/", writableRoot: { folders: [] } });
       const made = { [labels.owner]: scene.owner, [labels.sandbox]: createId("image") };
       const id = await maker.commit(made);
       const { images: store } = scene.engine;
       const reference = `glovebox-test/inherits-${createId("it")}:1`;
-      const build = async (round: number): Promise<string | null> => {
+      const { imageId } = scene.subject;
+      if (imageId === undefined) throw new Error("The subject has no imageId.");
+      const build = async (round: number): Promise<string> => {
         const content = Buffer.from(`FROM ${id}\nENV ROUND=${round}\n`);
         const context = tarOf([{ path: "Dockerfile", content }]);
-        await store.build({ reference, context, arguments: {}, labels: {} });
-        return store.identity(reference);
+        // The build looks for its result by its name, under which nothing may use it.
+        await failureOf(store.build({ reference, context, arguments: {}, labels: {} }), "POLICY_DENIED");
+        return imageId(reference);
       };
       const nameless = await build(1);
       try {
         await build(2);
-        expect(await store.labels(nameless ?? ""), "it is there, and has no name any more").toMatchObject(made);
+        expect(await store.labels(nameless), "it is there, and has no name any more").toMatchObject(made);
         expect((await store.list(made)).map((image) => image.id)).toEqual([id]);
+        const digits = id.replace("sha256:", "");
+        for (const name of [
+          `localhost/glovebox-made:${digits.slice(0, 12)}`,
+          digits.slice(0, 5),
+          digits.slice(0, 12),
+        ]) {
+          expect(await store.has(name), name).toBe(false);
+          await failureOf(scene.create({ image: name }), "IMAGE_UNAVAILABLE");
+        }
+        await failureOf(store.has(`sha256:${digits.slice(0, 12)}`), "INVALID_REQUEST");
+        const { "glovebox.image": tag = "" } = await store.labels(id);
+        for (const name of [reference, `localhost/glovebox-made:${tag}`]) {
+          await failureOf(store.has(name), "POLICY_DENIED");
+          await failureOf(scene.create({ image: name }), "POLICY_DENIED");
+        }
       } finally {
-        for (const each of [reference, nameless ?? "", id]) await store.remove(each);
+        for (const each of [reference, nameless, id]) await store.remove(each);
       }
     },
     { capability: "diskLimit" },

@@ -15,7 +15,7 @@ const maxLateBytes = 32 * mebibyte;
 async function keepAndRunOthers(scene: Scene, how: "both-ways" | "by-name-only"): Promise<void> {
   const image = scene.subject.images.python;
   const attacker = await scene.idle({ image });
-  const keeper = await scene.exec(attacker, fixtureProgram("keeps-descriptors.py", socketPath), { concurrent: true });
+  const keeper = await scene.exec(attacker, fixtureProgram("keeps-descriptors.py", socketPath));
   await keeper.until("stdout", "listening\n");
   const giver = await scene.exec(attacker, fixtureProgram("gives-its-streams-away.py", socketPath, how));
   expect(await giver.finish("own\n")).toMatchObject({ exitCode: 0 });
@@ -56,9 +56,7 @@ export const keptStreams: Topic = (behaviour) => {
     "a program ends even if another one goes on writing to its output",
     async (scene) => {
       const container = await scene.idle({ image: scene.subject.images.python });
-      const keeper = await scene.exec(container, fixtureProgram("keeps-descriptors.py", socketPath, "flood"), {
-        concurrent: true,
-      });
+      const keeper = await scene.exec(container, fixtureProgram("keeps-descriptors.py", socketPath, "flood"), {});
       await keeper.until("stdout", "listening\n");
       const giver = await scene.exec(
         container,

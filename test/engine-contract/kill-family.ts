@@ -23,7 +23,7 @@ export interface KillFamilyOptions {
 /** The FIFO that `command` must hold open. */
 export const heldFifo = "/work/watched/alive";
 
-/** Starts both, as concurrent programs unless the options say otherwise. */
+/** Starts both. */
 export async function killFamily(
   scene: Scene,
   command: readonly string[],
@@ -32,9 +32,9 @@ export async function killFamily(
   const container = await scene.idle(options.container);
   await scene.run(container, ["mkdir", "-m", "777", "/work/watched"]);
   const reads = fixtureProgram("reads-fifo.sh", heldFifo);
-  const watcher = await scene.exec(container, reads, { concurrent: true, ...options.watcher });
+  const watcher = await scene.exec(container, reads, options.watcher);
   await watcher.until("stdout", "listening\n");
-  const parent = await scene.exec(container, command, { concurrent: true, ...options.parent });
+  const parent = await scene.exec(container, command, options.parent);
   await watcher.until("stdout", "up\n");
   return { container, parent, watcher };
 }

@@ -4,7 +4,6 @@ import { endLeftBehind, endProcessAlone } from "../../src/sandbox/process-tree.t
 import type { Topic } from "./behaviour.ts";
 import { expectOnlyWatcherLeft, expectParentEnded, heldFifo, killFamily } from "./kill-family.ts";
 
-const kills = { capability: "execKill" } as const;
 /** Guarded programs cannot start others. */
 const starts = { capability: "programs" } as const;
 
@@ -15,29 +14,23 @@ export const processTree: Topic = (behaviour) => {
     "a program and its daemon that ignores signals end, and nothing else",
     async (scene) => {
       const family = await killFamily(scene, fixtureProgram("daemonises.sh", heldFifo));
-      const { container, parent } = family;
+      const { parent } = family;
       await parent.until("stdout", "ready\n");
-      const end = await endProcessAlone({ container, capabilities: scene.capabilities, process: parent.process });
+      const end = await endProcessAlone({ process: parent.process });
       expect(end).toBe("clean");
       await expectParentEnded(family, 143);
       await expectOnlyWatcherLeft(family);
     },
-    kills,
   );
 
-  behaviour(
-    "process-tree.sigkill",
-    "a program that ignores SIGTERM ends by SIGKILL",
-    async (scene) => {
-      const family = await killFamily(scene, fixtureProgram("hides.sh", "deaf-to-sigterm", heldFifo));
-      const { container, parent } = family;
-      const end = await endProcessAlone({ container, capabilities: scene.capabilities, process: parent.process });
-      expect(end).toBe("clean");
-      await expectParentEnded(family, 137);
-      await expectOnlyWatcherLeft(family);
-    },
-    kills,
-  );
+  behaviour("process-tree.sigkill", "a program that ignores SIGTERM ends by SIGKILL", async (scene) => {
+    const family = await killFamily(scene, fixtureProgram("hides.sh", "deaf-to-sigterm", heldFifo));
+    const { parent } = family;
+    const end = await endProcessAlone({ process: parent.process });
+    expect(end).toBe("clean");
+    await expectParentEnded(family, 137);
+    await expectOnlyWatcherLeft(family);
+  });
 
   behaviour(
     "process-tree.grace",
@@ -46,7 +39,7 @@ export const processTree: Topic = (behaviour) => {
       const container = await scene.idle();
       const parent = await scene.exec(container, fixtureProgram("leaves-a-tidy-daemon.sh", "/work/file"));
       await parent.until("stdout", "ready\n");
-      const end = await endProcessAlone({ container, capabilities: scene.capabilities, process: parent.process });
+      const end = await endProcessAlone({ process: parent.process });
       expect(end).toBe("clean");
       expect((await scene.run(container, ["cat", "/work/file"])).stdout.toString()).toBe("tidy\n");
     },
@@ -58,11 +51,11 @@ export const processTree: Topic = (behaviour) => {
     "so has a daemon of a background process beside other programs",
     async (scene) => {
       const container = await scene.idle();
-      const other = await scene.exec(container, ["cat"], { concurrent: true });
+      const other = await scene.exec(container, ["cat"]);
       const tidy = fixtureProgram("leaves-a-tidy-daemon.sh", "/work/file");
-      const parent = await scene.exec(container, tidy, { concurrent: true });
+      const parent = await scene.exec(container, tidy);
       await parent.until("stdout", "ready\n");
-      const end = await endProcessAlone({ container, capabilities: scene.capabilities, process: parent.process });
+      const end = await endProcessAlone({ process: parent.process });
       expect(end).toBe("clean");
       expect((await scene.run(container, ["cat", "/work/file"])).stdout.toString()).toBe("tidy\n");
       expect(await other.finish("well\n")).toMatchObject({ exitCode: 0 });
@@ -77,23 +70,20 @@ export const processTree: Topic = (behaviour) => {
       const family = await killFamily(scene, fixtureProgram("ends-before-its-daemon.sh", heldFifo));
       const { process } = family.parent;
       expect(await process.exit).toEqual({ exitCode: 0 });
-      expect(await endLeftBehind({ capabilities: scene.capabilities, process })).toBe("clean");
+      expect(await endLeftBehind({ process })).toBe("clean");
       await expectOnlyWatcherLeft(family);
     },
-    kills,
   );
 
   behaviour(
-    "process-tree.unclean",
-    "an uncertain end is reported",
+    "process-tree.beside",
+    "one of two programs of the same user is ended, for certain, and the other goes on",
     async (scene) => {
       const container = await scene.idle();
       const [one, other] = await Promise.all([scene.exec(container, ["cat"]), scene.exec(container, ["cat"])]);
-      const { capabilities } = scene;
-      expect(await endProcessAlone({ container, capabilities, process: one.process })).toBe("unclean");
+      expect(await endProcessAlone({ process: one.process })).toBe("clean");
+      expect((await one.finish()).exitCode).not.toBe(0);
       expect(await other.finish()).toMatchObject({ exitCode: 0 });
-      expect(await one.finish()).toMatchObject({ exitCode: 0 });
     },
-    { capability: "execUser" },
   );
 };

@@ -16,7 +16,7 @@ const searches = fixtureProgram("searches-helpers.py");
 
 async function startStopper(scene: Scene): Promise<{ container: Container; stopper: RunningProcess }> {
   const container = await scene.idle({ image: scene.subject.images.python });
-  const stopper = await scene.exec(container, fixtureProgram("stops-everybody.py"), { concurrent: true });
+  const stopper = await scene.exec(container, fixtureProgram("stops-everybody.py"));
   await stopper.until("stdout", "ready\n");
   return { container, stopper };
 }
@@ -34,7 +34,7 @@ export const stoppedHelpers: Topic = (behaviour) => {
     "it ends with its container, by SIGTERM and SIGKILL, in time",
     async (scene) => {
       const { container, stopper } = await startStopper(scene);
-      const end = endProcessTree({ container, capabilities: scene.capabilities, process: stopper.process });
+      const end = endProcessTree(container, stopper.process);
       expect(await settlesWithin(end, withinMs)).toBe(true);
       expect(await settlesWithin(stopper.process.exit, withinMs)).toBe(true);
     },
@@ -51,9 +51,7 @@ export const stoppedHelpers: Topic = (behaviour) => {
     "a program cannot open anything that we send into its sandbox to signal it",
     async (scene) => {
       const container = await scene.idle({ image: scene.subject.images.python });
-      const searcher = await scene.exec(container, ["sh", "-c", `trap '' USR1; "$@"`, "sh", ...searches], {
-        concurrent: true,
-      });
+      const searcher = await scene.exec(container, ["sh", "-c", `trap '' USR1; "$@"`, "sh", ...searches], {});
       await searcher.until("stdout", "ready\n");
       for (let sent = 0; sent < 8; sent++) await signalAlone(searcher.process);
       const { stdout } = await searcher.finish("\n");

@@ -18,6 +18,8 @@ export interface Subject {
    * in a process's status, and says "No route to host" if there is no network.
    */
   readonly ownKernel?: true;
+  /** Whether the programs of each container have a user of their own, also as they see it. */
+  readonly ownUsers?: true;
   /** A small memory limit that the engine accepts, in MiB; default 64. */
   readonly smallMemoryMb?: number;
   /** How many times as long as usual a behaviour may take; default 1. */
@@ -28,6 +30,8 @@ export interface Subject {
   readonly makeAt?: (socketPath: string) => Promise<Engine>;
   /** Removes an image from the engine; also resolves if there is none. */
   readonly removeImage?: (reference: string) => Promise<void>;
+  /** Id of an image, whatever it is; left out: the engine commits no containers. */
+  readonly imageId?: (reference: string) => Promise<string>;
   readonly images: SubjectImages;
   /** Environment variables that the engine itself sets. */
   readonly environmentNames: readonly string[];

@@ -10,6 +10,7 @@ import { exactKill } from "./exact-kill.ts";
 import { exactKillEdges } from "./exact-kill-edges.ts";
 import { exec } from "./exec.ts";
 import { fileTrees } from "./file-trees.ts";
+import { fileAttacks } from "./file-attacks.ts";
 import { fileRefusals } from "./file-refusals.ts";
 import { files } from "./files.ts";
 import { filesystem } from "./filesystem.ts";
@@ -27,6 +28,7 @@ import { multitudes } from "./multitude.ts";
 import { network } from "./network.ts";
 import { privileges } from "./privileges.ts";
 import { processTree } from "./process-tree.ts";
+import { scratchImage } from "./scratch-image.ts";
 import { scratch } from "./scratch.ts";
 import { stoppedHelpers } from "./stopped-helpers.ts";
 import { streams } from "./streams.ts";
@@ -34,11 +36,13 @@ import { variables } from "./variables.ts";
 import { writableRoot } from "./writable-root.ts";
 import { treeUpdates } from "./tree-updates.ts";
 import { usage } from "./usage.ts";
+import { userShares } from "./user-shares.ts";
 import { unavailable } from "./unavailable.ts";
 
 /** Everything that an engine must do, in the order in which failures are best investigated. */
 export const topics: Readonly<Record<string, Topic>> = {
   images,
+  "images of nothing": scratchImage,
   lifecycle,
   ending,
   exec,
@@ -55,6 +59,7 @@ export const topics: Readonly<Record<string, Topic>> = {
   mounts,
   files,
   "refusals of files": fileRefusals,
+  "attacks on files": fileAttacks,
   "file trees": fileTrees,
   "updates of trees": treeUpdates,
   "live copies": liveCopies,
@@ -63,6 +68,7 @@ export const topics: Readonly<Record<string, Topic>> = {
   connect,
   memory,
   limits,
+  "shares of users": userShares,
   usage,
   listing,
   losses,

@@ -33,7 +33,7 @@ async function expectUnavailable(scene: Scene, engine: Engine): Promise<void> {
     create: () => engine.create(scene.spec()),
     list: () => engine.list(scene.labels),
     has: () => engine.images.has(reference),
-    pull: () => engine.images.pull(reference),
+    pull: () => engine.images.pull(reference, { useCredentials: true }),
   };
   for (const [name, call] of Object.entries(calls)) {
     const error = await failureOf(call(), "ENGINE_UNAVAILABLE");

@@ -4,6 +4,7 @@ import { settlesWithin } from "../../src/base/abort.ts";
 import { mebibyte } from "../../src/base/bytes.ts";
 import { rootWatch } from "../../src/workloads/run/disk/root-watch.ts";
 import { watchDisk, type DiskExcess } from "../../src/workloads/run/disk/watch-disk.ts";
+import type { Container } from "../../src/engines/engine.ts";
 import type { Topic } from "./behaviour.ts";
 
 /** A root that programs may change, if the engine can measure how much they write. */
@@ -77,6 +78,34 @@ export const writableRoot: Topic = (behaviour) => {
       }
       expect(await scene.engine.images.has(image)).toBe(false);
       await scene.engine.images.remove(image);
+    },
+    needs,
+  );
+
+  behaviour(
+    "writable-root.commit-owner",
+    "what programs wrote to it is theirs in containers of an image of it",
+    async (scene) => {
+      const own = { scratch: [], workingDirectory: "/made", writableRoot: { folders: ["/made"] } };
+      const first = await scene.idle(own);
+      await scene.run(first, ["sh", "-c", "umask 077; echo one >file"]);
+      const image = await first.commit({ "glovebox.test": scene.owner });
+      const others: Container[] = [];
+      try {
+        for (const line of ["one", "one"]) {
+          const container = await scene.idle({ ...own, image });
+          others.push(container);
+          const { stdout, stderr } = await scene.run(container, [
+            "sh",
+            "-c",
+            "cat file; echo two >>file; tail -n 1 file",
+          ]);
+          expect(`${stdout.toString()}${stderr.toString()}`).toBe(`${line}\ntwo\n`);
+        }
+      } finally {
+        for (const container of others) await container.remove();
+        await scene.engine.images.remove(image);
+      }
     },
     needs,
   );

@@ -23,7 +23,7 @@ export const lintSamples: Readonly<Record<string, string>> = {
   "eslint(no-unused-vars)": `export function a(): void { const b = 1; }`,
   "eslint(no-empty)": `export function a(b: () => void): void { try { b(); } catch {} }`,
   "eslint(no-console)": `export const a = (): void => console.log("x");`,
-  "eslint(max-lines)": "\n".repeat(301),
+  "eslint(max-lines)": "\n".repeat(501),
   "import(no-default-export)": `export default 1;`,
   "node(no-process-env)": `export const a: string | undefined = process.env["HOME"];`,
   "unicorn(prefer-node-protocol)": `export { readFileSync } from "fs";`,

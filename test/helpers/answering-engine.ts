@@ -7,6 +7,8 @@ const titles = { docker: "Docker", podman: "Podman" } as const;
 
 export interface AnsweringEngine extends Disposable {
   readonly api: Api;
+  /** Its end of the connections. */
+  readonly server: http.Server;
 }
 
 /** The API of an engine that gives answers which no real one can be made to give. */
@@ -26,6 +28,7 @@ export async function openAnsweringEngine(
   });
   return {
     api,
+    server,
     [Symbol.dispose]: () => {
       api.close();
       server.closeAllConnections();

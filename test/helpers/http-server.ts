@@ -25,14 +25,14 @@ export interface HttpServerProcess extends AsyncDisposable {
   ): Promise<Response>;
 }
 
-/** Starts it and resolves once it listens. */
+/** Starts it and resolves once it listens. Its sessions run in the embedded sandbox, whichever engines the machine has. */
 export async function startHttpServer(
   argv: readonly string[] = [],
   environment: Readonly<Record<string, string>> = {},
 ): Promise<HttpServerProcess> {
   const configHome = mkdtempSync(path.join(os.tmpdir(), "glovebox-test-"));
   const child = spawn(gloveboxCommand, ["serve", "--port", "0", ...argv], {
-    env: gloveboxEnvironment({ XDG_CONFIG_HOME: configHome, ...environment }),
+    env: gloveboxEnvironment({ XDG_CONFIG_HOME: configHome, EXECUTION_MODE: "preload", ...environment }),
     stdio: ["ignore", "inherit", "pipe"],
   });
   const ended = once(child, "exit").then(([code]) => code as number | null);

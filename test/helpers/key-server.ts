@@ -6,6 +6,7 @@ import path from "node:path";
 import { gloveboxCommand } from "./glovebox-command.ts";
 import { gloveboxEnvironment } from "./mcp-client.ts";
 import { runCommand } from "./run-command.ts";
+import { sessionImages } from "./test-images.ts";
 
 /** One key of a server under test. */
 export interface TestKey {
@@ -15,7 +16,7 @@ export interface TestKey {
   ask(route: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<Response>;
 }
 
-/** `glovebox serve --engine local` with its own keys. */
+/** `glovebox serve --engine local` with its own keys, which may name the images of the testbed. */
 export interface KeyServer extends AsyncDisposable {
   readonly url: string;
   /** The id of its process. */
@@ -34,7 +35,13 @@ export async function startKeyServer(
   more: Readonly<Record<string, string>> = {},
 ): Promise<KeyServer> {
   const configHome = mkdtempSync(path.join(os.tmpdir(), "glovebox-test-"));
-  const environment = { XDG_CONFIG_HOME: configHome, GLOVEBOX_DRAIN_TIMEOUT: "1s", ...more };
+  const images = [...new Set(Object.values(sessionImages))].join(",");
+  const environment = {
+    XDG_CONFIG_HOME: configHome,
+    GLOVEBOX_DRAIN_TIMEOUT: "1s",
+    GLOVEBOX_IMAGES_ALLOW: images,
+    ...more,
+  };
   const keys = async (...words: readonly string[]): Promise<string> => {
     const { exitCode, stdout, stderr } = await runCommand(["keys", ...words, "--json"], { environment });
     if (exitCode !== 0) throw new Error(stderr);

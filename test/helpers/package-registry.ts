@@ -1,6 +1,15 @@
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -19,6 +28,8 @@ interface TestPackage {
   readonly published?: Date;
   /** Only for a wheel: the requirements that it declares. */
   readonly requires?: string;
+  /** Only for npm: what it depends on. */
+  readonly dependencies?: Readonly<Record<string, string>>;
 }
 
 const wheelScript = `
@@ -86,9 +97,12 @@ export class PackageRegistry implements Disposable {
     this.#server.forget();
   }
 
-  addNpm({ name, version, files, scripts, links = {}, published }: TestPackage): void {
+  addNpm({ name, version, files, scripts, dependencies, links = {}, published }: TestPackage): void {
     const folder = mkdtempSync(path.join(this.#folder, "npm-"));
-    write(path.join(folder, "package"), { "package.json": JSON.stringify({ name, version, scripts }), ...files });
+    write(path.join(folder, "package"), {
+      "package.json": JSON.stringify({ name, version, scripts, dependencies }),
+      ...files,
+    });
     for (const [at, target] of Object.entries(links)) symlinkSync(target, path.join(folder, "package", at));
     const file = `${name.replace("/", "-")}-${version}.tgz`;
     const tarball = execFileSync("tar", ["-czf", "-", "-C", folder, "package"], { maxBuffer: 2 ** 30 });
@@ -98,7 +112,7 @@ export class PackageRegistry implements Disposable {
     if (published !== undefined) this.#published.set(`${name}@${version}`, published.toISOString());
     const hasInstallScript = scripts !== undefined;
     const versions = this.#npm.get(name) ?? {};
-    this.#npm.set(name, { ...versions, [version]: { name, version, scripts, hasInstallScript, dist } });
+    this.#npm.set(name, { ...versions, [version]: { name, version, scripts, dependencies, hasInstallScript, dist } });
   }
 
   addWheel({ name, version, files, requires = "", published }: TestPackage): void {
@@ -115,6 +129,33 @@ export class PackageRegistry implements Disposable {
     write(path.join(folder, `${name}-${version}`), files);
     const file = `${name}-${version}.tar.gz`;
     this.#addPython(name, file, execFileSync("tar", ["-czf", "-", "-C", folder, `${name}-${version}`]));
+  }
+
+  /** A repository at `git/NAME.git`, for clones over HTTP; executable files end in `.sh`. */
+  addGit(name: string, files: Readonly<Record<string, string>>): void {
+    const work = mkdtempSync(path.join(this.#folder, "work-"));
+    write(work, files);
+    const bare = path.join(this.#folder, "git", `${name}.git`);
+    execFileSync(
+      "sh",
+      [
+        "-ec",
+        `cd "$1"
+find . -name '*.sh' -exec chmod +x {} +
+git init -q && git add -A && git -c user.name=test -c user.email=test@test.test commit -q -m test
+git clone -q --bare . "$2" && cd "$2" && git update-server-info`,
+        "sh",
+        work,
+        bare,
+      ],
+      { stdio: ["ignore", "ignore", "inherit"] },
+    );
+  }
+
+  /** A file at `/files/NAME` that belongs to a package of the Python index. */
+  addPythonFile(name: string, file: string, content: Buffer, published?: Date): void {
+    if (published !== undefined) this.#published.set(file, published.toISOString());
+    this.#addPython(name, file, content);
   }
 
   [Symbol.dispose](): void {
@@ -135,6 +176,12 @@ export class PackageRegistry implements Disposable {
       response.writeHead(200, { "content-length": body.length });
       if (/^[\w-]*slow-/.test(file)) response.write(body.subarray(0, 10));
       else response.end(body);
+      return;
+    }
+    if (url.startsWith("/git/")) {
+      const object = path.join(this.#folder, path.posix.normalize(url));
+      const isThere = existsSync(object) && statSync(object).isFile();
+      response.writeHead(isThere ? 200 : 404).end(isThere ? readFileSync(object) : "");
       return;
     }
     const links = page === undefined ? undefined : this.#python.get(page);

@@ -12,8 +12,8 @@ export interface PreviewScene extends Disposable {
   readonly gateway: PreviewGateway;
   /** Sends one request to the address, with any Host; returns the headers and the text of the answer. */
   ask(path: string, options?: AskOptions): Promise<Answer>;
-  /** Sends raw bytes, and returns all that comes back until the end. */
-  raw(bytes: string): Promise<string>;
+  /** Sends raw bytes, and others when the first answer to them has come; returns all that comes back until the end. */
+  raw(bytes: string, others?: string): Promise<string>;
   end(): void;
 }
 
@@ -31,6 +31,8 @@ export interface Answer {
 
 export interface PreviewSceneOptions {
   readonly backend?: string | null;
+  /** The user's own. */
+  readonly token?: string | null;
   /** Whether connections to the program can be made. */
   readonly isOpen?: () => boolean;
   readonly isStarting?: () => boolean;
@@ -39,7 +41,7 @@ export interface PreviewSceneOptions {
 /** Opens it over a server that gets the raw connections, or over an HTTP server that is already listening. */
 export async function openPreviewScene(
   program: ((socket: Socket) => void) | Server,
-  { backend = null, isOpen = () => true, isStarting = () => false }: PreviewSceneOptions = {},
+  { backend = null, token = null, isOpen = () => true, isStarting = () => false }: PreviewSceneOptions = {},
 ): Promise<PreviewScene> {
   const server = typeof program === "function" ? createServer(program) : program;
   const sockets = new Set<Socket>();
@@ -49,9 +51,10 @@ export async function openPreviewScene(
   });
   if (!server.listening) await once(server.listen(0, "127.0.0.1"), "listening");
   const { port } = server.address() as AddressInfo;
-  const gateway = new PreviewGateway({ domain: null, backend });
+  const gateway = new PreviewGateway({ domain: null, backend, readToken: () => Promise.resolve(token) });
   const opened = await gateway.open({
-    port,
+    principal: "local",
+    port: () => port,
     connect: async (signal) => {
       if (!isOpen()) throw new Error("nothing listens");
       const socket = connect({ port, host: "127.0.0.1" });
@@ -74,13 +77,17 @@ export async function openPreviewScene(
       });
       sent.end(body);
     });
-  const raw = async (bytes: string): Promise<string> => {
+  const raw = async (bytes: string, others?: string): Promise<string> => {
     const socket = connect({ port: Number(direct.port), host: "127.0.0.1", allowHalfOpen: true });
     let text = "";
     socket.on("data", (chunk) => (text += chunk.toString("latin1")));
     socket.on("error", () => undefined);
     socket.on("end", () => socket.end());
     socket.write(bytes, "latin1");
+    if (others !== undefined) {
+      await once(socket, "data");
+      socket.write(others, "latin1");
+    }
     await once(socket, "close");
     return text;
   };

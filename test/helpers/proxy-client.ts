@@ -39,7 +39,6 @@ export class ProxyClient {
     socket.on("close", () => {
       for (const open of this.#open.values()) open.settle("channel");
     });
-    this.send(frameTypes.hello, 0);
   }
 
   get isOpen(): boolean {

@@ -78,7 +78,6 @@ export class ProxySubject implements AsyncDisposable {
     const denials: Denial[] = [];
     const name = createId("chn");
     const socket = await this.process.openChannel(name, policyOf(...domains), {
-      onReady: () => undefined,
       onDenied: (denial) => void denials.push(denial),
     });
     return { client: new ProxyClient(socket), name, denials };

@@ -8,6 +8,7 @@ export const requirements = [
   "ordinary-user",
   "runsc",
   "local",
+  "kubernetes",
   "registry",
   "redis",
   "postgres",

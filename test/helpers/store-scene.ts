@@ -50,6 +50,7 @@ export function runRow(id: string, server: string): RunRow {
     sandbox: "sbx-1",
     session: null,
     environment: null,
+    ...{ name: null, work: "python: print(1)", image: null },
     policy_digest: "d1",
     started_ms: Date.now(),
     ended_ms: null,

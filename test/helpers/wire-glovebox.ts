@@ -45,6 +45,7 @@ import { runTestsContract } from "../../src/operations/tests/run-tests-contract.
 import { startPreviewContract } from "../../src/operations/previews/start-preview-contract.ts";
 import { previewStatusContract, stopPreviewContract } from "../../src/operations/previews/previews-contract.ts";
 import { startProcessContract } from "../../src/operations/processes/start-process-contract.ts";
+import { sandboxStatsContract } from "../../src/operations/metrics/sandbox-stats-contract.ts";
 import type { z } from "zod";
 
 export { GloveboxError } from "../../src/errors/glovebox-error.ts";
@@ -129,6 +130,7 @@ export async function createGlovebox(options: EmbeddedOptions = {}) {
       (await on(removeSandboxesContract)(...given)).removed,
     pruneSandboxes: async (...given: Parameters<PlainCall<typeof pruneSandboxesContract>>) =>
       (await plain(pruneSandboxesContract)(...given)).removed,
+    stats: plain(sandboxStatsContract),
     doctor: (how?: CallOptions) => on(doctorContract)({}, how),
     checkMount: on(checkMountContract),
     mounts: (how?: CallOptions) => on(listMountsContract)({}, how),

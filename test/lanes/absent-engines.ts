@@ -10,21 +10,31 @@ import type { Lane } from "./lanes.ts";
 /** Each lane with the engine that it waits for: gVisor is tested under Docker. */
 const engineOf: Readonly<Partial<Record<Lane, string>>> = { docker: "docker", podman: "podman", runsc: "docker" };
 
-/** The lanes whose engine does not answer here, each with the reason; a required lane is never among them. */
-export async function findAbsentLanes(): Promise<AbsentLanes> {
+/** What `npm test` finds on the machine. */
+export interface FoundEngines {
+  /** The lanes whose engine does not answer here, each with the reason; a required lane is never among them. */
+  readonly absent: AbsentLanes;
+  /** A line for each engine: its version, or why its tests are left out. */
+  readonly lines: readonly string[];
+}
+
+/** Asks each engine that tests use. */
+export async function findEngines(): Promise<FoundEngines> {
   const { config, host } = await loadHostConfig({});
   const reasons = new Map<string, string>();
-  for (const { name, open } of engineTable) {
-    if (open === undefined || !Object.values(engineOf).includes(name)) continue;
+  const lines: string[] = [];
+  for (const { name, open, embedded } of engineTable) {
+    if (open === undefined || !(embedded || Object.values(engineOf).includes(name))) continue;
     await using engine = guardEngine(await open(engineSurroundings(config, host)));
     const answer = await probeEngine(engine);
+    lines.push(answer.available ? `${name} ${answer.version}` : `no ${name}: ${answer.reason}`);
     if (!answer.available) reasons.set(name, answer.reason);
   }
   const rows = Object.entries(engineOf).flatMap(([lane, engine]) => {
     const reason = reasons.get(engine);
     return reason === undefined || isRequired(lane as Lane) ? [] : [[lane, reason] as const];
   });
-  return Object.fromEntries(rows);
+  return { absent: Object.fromEntries(rows), lines };
 }
 
 /** Environment for vitest's process, which evaluates the configuration. */

@@ -24,6 +24,7 @@ export const rareFiles: readonly string[] = [
   "test/e2e/coding-agents.test.ts",
   "test/e2e/console-accessibility.test.ts",
   "test/e2e/console-preview.test.ts",
+  "test/e2e/console-start.test.ts",
   "test/e2e/copy-command.test.ts",
   "test/e2e/corpus-projects.test.ts",
   "test/e2e/corpus.test.ts",
@@ -44,6 +45,7 @@ export const rareFiles: readonly string[] = [
   "test/e2e/library-behaviour.test.ts",
   "test/e2e/library-in-projects.test.ts",
   "test/e2e/library-in-test-runners.test.ts",
+  "test/e2e/library-page.test.ts",
   "test/e2e/library-recipes.test.ts",
   "test/e2e/live-copy.test.ts",
   "test/e2e/lockfile-installers.test.ts",
@@ -74,7 +76,6 @@ export const rareFiles: readonly string[] = [
   "test/e2e/packages-policy.test.ts",
   "test/e2e/packages-preload.test.ts",
   "test/e2e/packages-public.test.ts",
-  "test/e2e/port-forwarders.test.ts",
   "test/e2e/preload-command.test.ts",
   "test/e2e/prepare-folder.test.ts",
   "test/e2e/preview-command.test.ts",
@@ -84,9 +85,12 @@ export const rareFiles: readonly string[] = [
   "test/e2e/project-dockerfile.test.ts",
   "test/e2e/project-growth.test.ts",
   "test/e2e/python-packages.test.ts",
+  "test/e2e/public-bugs.test.ts",
   "test/e2e/readme.test.ts",
+  "test/e2e/real-projects.test.ts",
   "test/e2e/registries.test.ts",
   "test/e2e/remote-sandboxes.test.ts",
+  "test/e2e/runner-evidence.test.ts",
   "test/e2e/runners.test.ts",
   "test/e2e/session-crash.test.ts",
   "test/e2e/session-disturbed.test.ts",
@@ -106,6 +110,7 @@ export const rareFiles: readonly string[] = [
   "test/e2e/tooling-files.test.ts",
   "test/e2e/traces.test.ts",
   "test/e2e/upstream-proxy.test.ts",
+  "test/e2e/version-from-history.test.ts",
   "test/e2e/warm-corpus.test.ts",
   "test/e2e/warm-features.test.ts",
   "test/e2e/warm-mcp.test.ts",
@@ -135,6 +140,7 @@ export const longFiles: readonly string[] = [
   "test/security/cohabitants.test.ts",
   "test/security/probes.test.ts",
   "test/e2e/corpus.test.ts",
+  "test/e2e/version-from-history.test.ts",
   "test/e2e/warm-corpus.test.ts",
   "test/e2e/lockfile-installers.test.ts",
   "test/e2e/preview-frameworks.test.ts",
@@ -154,4 +160,8 @@ export const longFiles: readonly string[] = [
 ];
 
 /** Tests of the repository: the tools of its static checks on planted faults, and the published package. */
-export const rareRepositoryFiles: readonly string[] = ["test/gates.test.ts", "test/package.test.ts"];
+export const rareRepositoryFiles: readonly string[] = [
+  "test/gates.test.ts",
+  "test/package.test.ts",
+  "test/supervisor-build.test.ts",
+];

@@ -77,4 +77,20 @@ export const agentsSabotages: readonly Sabotage[] = [
     test: "src/workloads/agent/run/agent-turns.test.ts",
     name: "refuses more than may wait",
   },
+  {
+    id: "agents: what a folder's tools run is not locked",
+    file: "src/operations/agents/agent-spec.ts",
+    find: 'toolingFiles: folder === null ? config.toolingFiles : "locked",',
+    replace: "toolingFiles: config.toolingFiles,",
+    test: "test/e2e/agent-folder.test.ts",
+    name: "an agent in a folder, on docker > cannot change what its owner's tools run",
+  },
+  {
+    id: "agents: callers share what agents keep of a folder",
+    file: "src/workloads/agent/folders/name-of-folder.ts",
+    find: ".update(`${principal}\\0${folder}`)",
+    replace: ".update(`${principal.slice(0, 0)}${folder}`)",
+    test: "src/workloads/agent/folders/name-of-folder.test.ts",
+    name: "nor with another caller",
+  },
 ];

@@ -7,6 +7,46 @@ const process = "test/security/egress/proxy-process.test.ts";
 
 export const egressSabotages: readonly Sabotage[] = [
   {
+    id: "egress: a refusal asks to allow a host without saying who chose it",
+    file: "src/policy/network/egress-policy.ts",
+    find: '`The program chose this host: if you trust it, add "${shown}"',
+    replace: '`Add "${shown}"',
+    test: "src/policy/network/egress-policy.test.ts",
+    name: "names the host and what would allow it",
+  },
+  {
+    id: "egress: any text of a program's is taken for a host to allow",
+    file: "src/workloads/run/explain-failure.ts",
+    find: 'canonicalName(lookedUp.exec(text)?.[1] ?? "")',
+    replace: "lookedUp.exec(text)?.[1] ?? canonicalName(text)",
+    test: "src/workloads/run/explain-failure.test.ts",
+    name: "takes no name from",
+  },
+  {
+    id: "egress: half an answer looks whole when the proxy breaks it off",
+    file: "src/egress/connection-relay.ts",
+    find: "if (!stream.readableEnded) return void connection.destroy();",
+    replace: "if (!stream.readableEnded) return void connection.end();",
+    test: "src/egress/connection-relay.test.ts",
+    name: "breaks off what the proxy has broken off",
+  },
+  {
+    id: "egress: what was said before the proxy read no more is lost",
+    file: "src/egress/connection-relay.ts",
+    find: "if (!stream.hasEnded) return stream.receiveReset();",
+    replace: "if (stream.hasEnded) return stream.receiveReset();",
+    test: "src/egress/connection-relay.test.ts",
+    name: "loses nothing that was said",
+  },
+  {
+    id: "egress: a sandbox has as many connections as it likes",
+    file: "src/egress/connection-relay.ts",
+    find: "this.#open.size >= maxConnections || ",
+    replace: "",
+    test: "src/egress/connection-relay.test.ts",
+    name: "lets connections wait beyond 64",
+  },
+  {
     id: "egress: the name is resolved again after its addresses were checked",
     file: "src/egress/proxy/dial.ts",
     find: "await wayOut.connect(target, checked)",

@@ -165,14 +165,6 @@ const leavings: readonly Sabotage[] = [
     test: "src/sandbox/owners/reaper.test.ts",
     name: "looks once more",
   },
-  {
-    id: "files that are moved as the sandbox ends fail as an error of ours",
-    file: "src/sandbox/files/file-process.ts",
-    find: "if (isAlive) return error;",
-    replace: 'if (isAlive || said !== "") return error;',
-    test: "src/sandbox/files/file-process.test.ts",
-    name: "the sandbox's end",
-  },
 ];
 
 const hostileUser = "test/security/hostile-user.test.ts";
@@ -239,4 +231,42 @@ const dangers: readonly Sabotage[] = [
   },
 ];
 
-export const lifetimesSabotages: readonly Sabotage[] = [...leavings, ...otherUsers, ...dangers];
+const listed = "src/operations/sandboxes/find-sandboxes.ts";
+const listedTest = "src/operations/sandboxes/find-sandboxes.test.ts";
+
+const lists: readonly Sabotage[] = [
+  {
+    id: "lists: a sandbox that has ended is listed until the engine is asked",
+    file: listed,
+    find: "return isRecorded ? [] : row;",
+    replace: "return row;",
+    test: listedTest,
+    name: "lists what it knows at once",
+  },
+  {
+    id: "lists: a record is believed whatever the engine says",
+    file: listed,
+    find: " && record.createdAtMs >= lookedAtMs - creatingMs",
+    replace: "",
+    test: listedTest,
+    name: "does not believe a record of a sandbox that the engine did not have",
+  },
+  {
+    id: "lists: what was found is never found again",
+    file: "src/base/last-found.ts",
+    find: "ageMs >= 0 && ageMs <= this.#options.maxAgeMs",
+    replace: "ageMs !== 0",
+    test: "src/base/last-found.test.ts",
+    name: "waits when what was found is older",
+  },
+  {
+    id: "lists: what was removed is listed as it was",
+    file: "src/base/last-found.ts",
+    find: "    this.#found.clear();\n    this.#looking.clear();\n",
+    replace: "",
+    test: "src/base/last-found.test.ts",
+    name: "forgets what was found",
+  },
+];
+
+export const lifetimesSabotages: readonly Sabotage[] = [...lists, ...leavings, ...otherUsers, ...dangers];

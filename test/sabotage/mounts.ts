@@ -7,6 +7,22 @@ const filter = "src/policy/seccomp/bpf-compiler.test.ts";
 
 export const mountsSabotages: readonly Sabotage[] = [
   {
+    id: "mounts: the advice tells what lies outside the roots",
+    file: "src/policy/mounts/outside-roots.ts",
+    find: "{ advice: adviceOn(policy, use) }",
+    replace: "{ advice: never ?? adviceOn(policy, use) }",
+    test: "src/policy/mounts/decide-mount.test.ts",
+    name: "is the same for every path",
+  },
+  {
+    id: "mounts: a refused path does not name the setting",
+    file: "src/policy/mounts/outside-roots.ts",
+    find: "`${projectsSetting}, or ${allowlist}`",
+    replace: "`project_roots, or ${allowlist}`",
+    test: "test/e2e/project-roots.test.ts",
+    name: "a server",
+  },
+  {
     id: "a mount that is another folder is accepted",
     file: "src/engines/docker-api/mounts/verify-mounts.ts",
     find: 'if (!isSame) return "other";',
@@ -32,7 +48,7 @@ export const mountsSabotages: readonly Sabotage[] = [
   },
   {
     id: "a container with an exchanged mount stays",
-    file: "src/engines/docker-api/container/container.ts",
+    file: "src/engines/docker-api/container/place.ts",
     find: 'if (finding !== "other") return finding;',
     replace: "return finding;",
     test: contract,
@@ -48,7 +64,7 @@ export const mountsSabotages: readonly Sabotage[] = [
   },
   {
     id: "mounts on Podman are looked at only after the start",
-    file: "src/engines/docker-api/container/container.ts",
+    file: "src/engines/docker-api/container/place.ts",
     find: "let found = await this.#verifyMounts(signal);",
     replace: 'let found: MountFinding = "unseen";',
     test: exchange,

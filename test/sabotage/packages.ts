@@ -6,6 +6,11 @@ const origins = {
 } as const;
 const paths = { test: "test/e2e/package-paths.test.ts", name: "stand behind Python's own library" } as const;
 const unpacking = { test: "src/packages/install/unpack.test.ts" } as const;
+const processes = { test: "test/e2e/installers-without-processes.test.ts" } as const;
+const modules = {
+  file: "src/packages/python/namespaces.ts",
+  test: "src/packages/python/python-package.test.ts",
+} as const;
 const removing = { test: "src/base/own-folder/remove-own-tree.test.ts" } as const;
 const stranger = { test: "test/security/hostile-local-user.test.ts" } as const;
 
@@ -148,8 +153,8 @@ export const packagesSabotages: readonly Sabotage[] = [
     file: "src/packages/install/package-manager.ts",
     find: '["install", "--ignore-scripts", "--no-audit"',
     replace: '["install", "--no-audit"',
-    test: "test/e2e/packages.test.ts",
-    name: "run no script of their own when they are installed",
+    test: "src/packages/install/package-manager.test.ts",
+    name: "gives npm its option --ignore-scripts",
   },
   {
     id: "pip builds what is no wheel",
@@ -158,6 +163,62 @@ export const packagesSabotages: readonly Sabotage[] = [
     replace: "",
     test: "test/e2e/packages.test.ts",
     name: "of Python are wheels only",
+  },
+  {
+    id: "pip starts processes, and so builds what others name by an address",
+    file: "src/policy/wheels-only.ts",
+    find: 'starts = {"subprocess.Popen", ',
+    replace: "starts = {",
+    test: "test/e2e/package-addresses.test.ts",
+    name: "on local, > are not built: backend",
+  },
+  {
+    id: "a Python whose hooks do nothing installs all the same",
+    file: "src/policy/wheels-only.ts",
+    find: 'sys.exit("ERROR: ${wheelsOnlyMark}, and this Python cannot keep pip from building others")',
+    replace: "pass",
+    ...processes,
+    name: "does not run where hooks are not there",
+  },
+  {
+    id: "a pip that goes by ages may start processes",
+    file: "src/packages/install/min-age.ts",
+    find: 'const command = [...sealedPip, "install", ...options];',
+    replace: 'const command = ["python3", "-m", "pip", "install", ...options];',
+    test: "test/e2e/package-addresses.test.ts",
+    name: "on local, > are not built by a pip that knows of ages",
+  },
+  {
+    id: "npm starts processes, and so prepares repositories",
+    file: "src/packages/install/npm-command.ts",
+    find: 'NODE_OPTIONS="--require=$guard" "$@"',
+    replace: ': >"$guard.loaded"; "$@"',
+    ...processes,
+    name: "starts no process for it when it is ours",
+  },
+  {
+    id: "an npm that does not load the guard installs all the same",
+    file: "src/packages/install/npm-command.ts",
+    find: '[ -e "$guard.loaded" ] && exit "$code"',
+    replace: 'exit "$code"',
+    ...processes,
+    name: "installs nothing if it is another program",
+  },
+  {
+    id: "a Bun that trusts names alone runs scripts",
+    file: "src/packages/install/bun-command.ts",
+    find: '[ "$3" -ge 5 ]',
+    replace: '[ "$3" -ge 0 ]',
+    ...processes,
+    name: "1.3.4 runs scripts",
+  },
+  {
+    id: "installers clone repositories",
+    file: "src/packages/install/package-manager.ts",
+    find: '    GIT_ALLOW_PROTOCOL: "none",\n',
+    replace: "",
+    test: "test/e2e/package-addresses.test.ts",
+    name: "on local, > are not cloned",
   },
   {
     id: "a removal follows links to folders",
@@ -222,5 +283,35 @@ export const packagesSabotages: readonly Sabotage[] = [
     replace: "constants.O_RDONLY",
     test: "src/workloads/dependencies/image/devcontainer-image.test.ts",
     name: "where a link or a pipe is in the way",
+  },
+  {
+    id: "cv2 is installed with the libraries of a desktop",
+    file: "src/packages/python/distributions.ts",
+    find: "opencv-python-headless: cv2",
+    replace: "opencv-python: cv2",
+    test: modules.test,
+    name: "cv2 needs",
+  },
+  {
+    id: "flufl is taken for one distribution",
+    ...modules,
+    find: '  ["flufl", 2],',
+    replace: "",
+    name: "flufl.lock.Lock needs",
+  },
+  {
+    id: "ruamel.std is taken for one distribution",
+    ...modules,
+    find: '  ["ruamel.std", 3],',
+    replace: "",
+    name: "ruamel.std.zipfile.InMemoryZipFile needs",
+  },
+  {
+    id: "a module that a wheel lacks is no difference",
+    file: "scripts/imports/compare-map.ts",
+    find: "!brings(wheel, module) && !isOfInterface(module)",
+    replace: "module === ''",
+    test: "test/compare-imports.test.ts",
+    name: "is compared with a wheel",
   },
 ];

@@ -1,10 +1,8 @@
 import type { Sabotage } from "./sabotage.ts";
 
-const look = "src/sandbox/tooling/look-at-tooling.test.ts";
 const growth = "src/sandbox/growth/growth-watch.test.ts";
 const files = "test/e2e/environment-files.test.ts";
 const startFiles = "test/e2e/session-start-files.test.ts";
-const tooling = "test/e2e/tooling-files.test.ts";
 
 const dockerfile = "test/e2e/project-dockerfile.test.ts";
 
@@ -66,14 +64,6 @@ export const projectsSabotages: readonly Sabotage[] = [
     name: "that the owner's tools run are named",
   },
   {
-    id: "files: a file that is written keeps its setuid bit",
-    file: "src/sandbox/files/file-scripts.ts",
-    find: "case $mode in ????) mode=\\${mode#?} ;; esac",
-    replace: ":",
-    test: files,
-    name: "are written and read while commands run",
-  },
-  {
     id: "files: a container that is gone is not replaced",
     file: "src/workloads/environment/use-environment-files.ts",
     find: 'new Set(["NOT_FOUND", ',
@@ -104,86 +94,6 @@ export const projectsSabotages: readonly Sabotage[] = [
     replace: "used.result.content",
     test: "test/e2e/environment-secrets.test.ts",
     name: "what another command finds of them",
-  },
-  {
-    id: "tooling: git's configuration is not compared",
-    file: "src/sandbox/tooling/look-at-git.ts",
-    find: 'const gitFiles = ["config", "config.worktree",',
-    replace: 'const gitFiles = ["config.worktree",',
-    test: look,
-    name: "names what is new, changed and gone",
-  },
-  {
-    id: "tooling: repositories in git's index are not entered",
-    file: "src/policy/tooling/git-index-links.ts",
-    find: "const gitlink = 0o160000;",
-    replace: "const gitlink = 0o150000;",
-    test: look,
-    name: "enters the repositories that version 2",
-  },
-  {
-    id: "tooling: a git folder that a file leads to is not entered",
-    file: "src/sandbox/tooling/look-at-git.ts",
-    find: 'this.#inside(folder, named ?? "")',
-    replace: "null",
-    test: look,
-    name: "names an exchanged git folder",
-  },
-  {
-    id: "tooling: a link in a path is not named",
-    file: "src/sandbox/tooling/project-look.ts",
-    find: "if (stat !== null && !stat.isDirectory()) this.#add(path, stat);",
-    replace: "",
-    test: look,
-    name: "follows no link and opens no FIFO",
-  },
-  {
-    id: "tooling: a flood in one folder crowds the rest out",
-    file: "src/policy/tooling/tooling-changes.ts",
-    find: "const maxOfPlace = 8;",
-    replace: "const maxOfPlace = 8_000;",
-    test: "src/policy/tooling/tooling-changes.test.ts",
-    name: "names the folder where many files",
-  },
-  {
-    id: "tooling: what a command leaves running is not carried over",
-    file: "src/workloads/environment/project/tooling-traces.ts",
-    find: "this.#carried = this.#hasLeft ? after : null;",
-    replace: "this.#carried = null;",
-    test: tooling,
-    name: "are named at a timeout, including what a command leaves behind",
-  },
-  {
-    id: "tooling: a background process is not followed",
-    file: "src/workloads/environment/environment.ts",
-    find: "follow?.(started);",
-    replace: "",
-    test: tooling,
-    name: "are named by a background process",
-  },
-  {
-    id: "tooling: locks can be written to",
-    file: "src/sandbox/tooling/lock-tooling.ts",
-    find: 'const readOnly = kind === "file" || !isGitFolder(each);',
-    replace: "const readOnly = false;",
-    test: tooling,
-    name: "cannot be changed where they are locked",
-  },
-  {
-    id: "tooling: the git folder is not mounted onto itself",
-    file: "src/sandbox/tooling/lock-tooling.ts",
-    find: "const apart = found.filter(([each]) =>",
-    replace: 'const apart = found.filter(([each]) => each !== ".git" &&',
-    test: tooling,
-    name: "cannot be changed where they are locked",
-  },
-  {
-    id: "tooling: a command that met a lock is not explained",
-    file: "src/workloads/environment/project/explain-locks.ts",
-    find: "if (met.length === 0) return [];",
-    replace: "return [];",
-    test: "src/workloads/environment/project/explain-locks.test.ts",
-    name: "mv: cannot move",
   },
   {
     id: "growth: names that are not UTF-8 are not counted",

@@ -1,58 +1,14 @@
 import type { Sabotage } from "./sabotage.ts";
 
-const answers = "src/sandbox/answers/answer-stream.test.ts";
-const patience = "src/sandbox/answers/patience.test.ts";
 const tar = "src/sandbox/files/tar/tar.test.ts";
 const writer = "src/sandbox/copy/tree-writer.test.ts";
 const trees = "src/sandbox/files/host/host-trees.test.ts";
 const archive = "src/sandbox/files/tar/bound-archive.test.ts";
 const found = "src/sandbox/copy/find-on-host.test.ts";
-const keeper = "src/engines/inside/keeper.test.ts";
 const filter = "src/cli/terminal/terminal-filter.test.ts";
 const escapes = "src/cli/output/terminal-escape.test.ts";
 
 export const readsSabotages: readonly Sabotage[] = [
-  {
-    id: "an answer that does not end is read on",
-    file: "src/sandbox/answers/answer-stream.ts",
-    find: 'if (left < 0) await this.refuse("it does not end");',
-    replace: "if (left < 0) return 0;",
-    test: answers,
-    name: "more than it was asked for",
-  },
-  {
-    id: "complaints without end are read on",
-    file: "src/sandbox/answers/answer-stream.ts",
-    find: 'if (this.#wordsBytes > maxWordsBytes) await this.refuse("it complains without end");',
-    replace:
-      "if (this.#wordsBytes > maxWordsBytes) {\n      this.#hasEnded = true;\n      return Buffer.alloc(0);\n    }",
-    test: answers,
-    name: "complaints without end",
-  },
-  {
-    id: "a sandbox is trusted whose program could not be killed",
-    file: "src/sandbox/answers/answer-stream.ts",
-    find: "throw lostAnswer(this.#options.subject, error);",
-    replace: "void lostAnswer(this.#options.subject, error);",
-    test: answers,
-    name: "cannot be killed",
-  },
-  {
-    id: "patience begins anew with each wait",
-    file: "src/sandbox/answers/patience.ts",
-    find: "if (this.#timer === undefined) this.#timer",
-    replace: "this.#leftMs = idleMs;\n    if (this.#timer === undefined) this.#timer",
-    test: patience,
-    name: "many small waits",
-  },
-  {
-    id: "bytes earn patience without limit",
-    file: "src/sandbox/answers/patience.ts",
-    find: "Math.min(idleMs, this.#leftMs + (bytes / 1024) * msPerKibibyte)",
-    replace: "this.#leftMs + (bytes / 1024) * msPerKibibyte",
-    test: patience,
-    name: "never beyond what it was",
-  },
   {
     id: "headers of an archive without an entry are read on",
     file: "src/sandbox/files/tar/tar-words.ts",
@@ -128,10 +84,19 @@ export const readsSabotages: readonly Sabotage[] = [
   {
     id: "a copy follows a link that was left on this machine",
     file: "src/sandbox/copy/find-on-host.ts",
-    find: "await refuseLink(folder.at(name), path.join(at, name));",
+    find: "await refuseLink(folder.at(name), path.join(top, ...names, name));",
     replace: "",
     test: found,
     name: "follows no link",
+  },
+  {
+    id: "a report is written through a link",
+    file: "src/transfer/save-file.ts",
+    find: "await using writer = new TreeWriter(folder",
+    replace:
+      "if (there !== null) return await writeFile(folder.at(name), text);\n  await using writer = new TreeWriter(folder",
+    test: "src/transfer/save-file.test.ts",
+    name: "instead of writing through it",
   },
   {
     id: "a copy follows a link on the way",
@@ -140,22 +105,6 @@ export const readsSabotages: readonly Sabotage[] = [
     replace: "if (true) return;",
     test: found,
     name: "follows no link",
-  },
-  {
-    id: "the keeper's stream may hold a line without an end",
-    file: "src/engines/inside/keeper.ts",
-    find: 'if (this.#text.length > maxLineChars) throw new RangeError("no keeper");',
-    replace: "",
-    test: keeper,
-    name: "a line without an end",
-  },
-  {
-    id: "the keeper's stream may answer what was not asked",
-    file: "src/engines/inside/keeper.ts",
-    find: "|| this.#answered > this.#asked",
-    replace: "",
-    test: keeper,
-    name: "nobody asked for",
   },
   {
     id: "input is taken that a process does not read",
@@ -214,22 +163,6 @@ export const readsSabotages: readonly Sabotage[] = [
     name: "secrets in a session on local",
   },
   {
-    id: "a scratch folder stays closed that a program has closed",
-    file: "src/engines/local/bubblewrap/arguments/launch-arguments.ts",
-    find: 'chmod 1777 "$2"/* || exit 1',
-    replace: ": || exit 1",
-    test: "test/engine-contract/contract.local.test.ts",
-    name: "scratch.closed",
-  },
-  {
-    id: "a start that a program has stopped holds its engine up",
-    file: "src/engines/docker-api/exec/end-stopped-starts.ts",
-    find: 'return state === "T" &&',
-    replace: 'return state === "never" &&',
-    test: "test/engine-contract/contract.podman.test.ts",
-    name: "stopped-helpers.tree-end",
-  },
-  {
     id: "a report of tests counts whoever signed it",
     file: "src/workloads/tests/report/signed-report.ts",
     find: "timingSafeEqual(given, expected)",
@@ -260,5 +193,29 @@ export const readsSabotages: readonly Sabotage[] = [
     replace: "count < Number(numbers[index + 1])",
     test: "src/workloads/tests/report/formats/parse-cargo-report.test.ts",
     name: "a line that a test printed",
+  },
+  {
+    id: "artifacts: links are left out without a word",
+    file: "src/workloads/execute/artifacts.ts",
+    find: "...named(links,",
+    replace: "...named(links.slice(links.length),",
+    test: "test/e2e/execute.test.ts",
+    name: "on local > names in its warnings what it leaves out",
+  },
+  {
+    id: "artifacts: folders that cannot be looked into are left out without a word",
+    file: "src/sandbox/files/inside-files.ts",
+    find: "records.filter(({ isClosed }) => isClosed)",
+    replace: "records.filter(({ isClosed }) => isClosed && false)",
+    test: "test/e2e/execute.test.ts",
+    name: "on local > names in its warnings what it leaves out",
+  },
+  {
+    id: "artifacts: what is too large is left out without a warning",
+    file: "src/workloads/execute/artifacts.ts",
+    find: "leftOut: [...omitted, ...leftOutOf(found, request)]",
+    replace: "leftOut: [...omitted.slice(omitted.length), ...leftOutOf(found, request)]",
+    test: "test/e2e/artifacts.test.ts",
+    name: "that are too large, and folders",
   },
 ];

@@ -61,7 +61,7 @@ const verdictsOfRuns: readonly Sabotage[] = [
   {
     id: "one-shot: no SIGKILL after the grace time",
     file: processTree,
-    find: "  await tree.container.kill();",
+    find: "  await container.kill();",
     replace: "",
     test: "test/e2e/endings.test.ts",
     name: "a one-shot program on local that runs out of time > is killed when it ignores SIGTERM",
@@ -69,7 +69,7 @@ const verdictsOfRuns: readonly Sabotage[] = [
   {
     id: "one-shot: no SIGKILL after the grace time, on an engine",
     file: processTree,
-    find: "  await tree.container.kill();",
+    find: "  await container.kill();",
     replace: "",
     test: "test/e2e/endings.test.ts",
     name: "a one-shot program on docker that runs out of time",
@@ -77,8 +77,8 @@ const verdictsOfRuns: readonly Sabotage[] = [
   {
     id: "one-shot: no grace time",
     file: processTree,
-    find: "export async function endProcessTree(tree: EndProcessTree): Promise<void> {\n  await terminate(tree);",
-    replace: "export async function endProcessTree(tree: EndProcessTree): Promise<void> {",
+    find: "export async function endProcessTree(container: Container, process: Process): Promise<void> {\n  await terminate(process);",
+    replace: "export async function endProcessTree(container: Container, process: Process): Promise<void> {",
     test: "test/e2e/endings.test.ts",
     name: "a one-shot program on local that runs out of time > is killed when it ignores SIGTERM",
   },
@@ -92,12 +92,20 @@ const verdictsOfRuns: readonly Sabotage[] = [
     name: "process-tree.sigkill",
   },
   {
-    id: "exact kill on docker: only the leader",
-    file: "src/engines/inside/kill-script.ts",
-    find: 'kill "-$signal" -1 2>/dev/null',
-    replace: 'kill "-$signal" "$victim" 2>/dev/null',
-    test: "test/engine-contract/contract.docker.test.ts",
-    name: "exact-kill.other-user-no-environment",
+    id: "session: what an earlier call left reads the next call's secret",
+    file: "src/engines/supervised/container/program-process.ts",
+    find: "(program.hasExited && (await program.left()).count === 0)",
+    replace: "program.hasExited",
+    test: "test/e2e/session-secrets.test.ts",
+    name: "secrets in a session on docker > are not read by what an earlier call left behind",
+  },
+  {
+    id: "tests: what the installation left rewrites trusted tests",
+    file: "src/engines/supervised/container/program-process.ts",
+    find: "(program.hasExited && (await program.left()).count === 0)",
+    replace: "program.hasExited",
+    test: "test/e2e/test-runs.test.ts",
+    name: "nothing that the installation left rewrites them",
   },
   {
     id: "environment: no SIGKILL after the grace time",
@@ -110,6 +118,33 @@ const verdictsOfRuns: readonly Sabotage[] = [
   },
 ];
 
+const encodings: readonly Sabotage[] = [
+  {
+    id: "a file in another encoding is refused in words of a request",
+    file: "src/cli/run/read-program.ts",
+    find: "if (offset !== null) throw notUtf8(name, bytes, offset);",
+    replace: "",
+    test: "src/cli/run/read-program.test.ts",
+    name: "in another encoding is refused in words of the file",
+  },
+  {
+    id: "a one-shot is not told that its coding line contradicts it",
+    file: "src/operations/execute/execute-handler.ts",
+    find: "...notices, ...coding, ...engineNotes",
+    replace: "...notices, ...engineNotes, ...coding.slice(9)",
+    test: "test/e2e/source-encodings.test.ts",
+    name: "on local > is warned of where its coding line contradicts",
+  },
+  {
+    id: "a session is not told that its coding line contradicts it",
+    file: "src/operations/session/run-code-handler.ts",
+    find: "(keepsVariables ? []",
+    replace: "(!keepsVariables ? []",
+    test: "test/e2e/source-encodings.test.ts",
+    name: "on local > is warned of where its coding line contradicts",
+  },
+];
+
 const demands: readonly Sabotage[] = [
   {
     id: "runs: a call that ended its interpreter does not say that variables are gone",
@@ -117,7 +152,63 @@ const demands: readonly Sabotage[] = [
     find: "const endsNow = keepsVariables && !live.keepsVariablesOf(toolchain);",
     replace: "const endsNow = keepsVariables && live.interpreters.size === 0;",
     test: "test/e2e/session-variables.test.ts",
-    name: "on local that keeps variables loses them with its interpreter",
+    name: "on docker that keeps variables > loses them with its interpreter",
+  },
+  {
+    id: "runs: containers have the hosts of the engine's machine",
+    file: "src/engines/docker-api/mounts/supervisor-volume.ts",
+    find: 'target: "/etc/hosts" };',
+    replace: 'target: "/etc/hosts-of-nobody" };',
+    test: "test/e2e/known-place.test.ts",
+    name: "on podman > knows its user, its home and its host",
+  },
+  {
+    id: "runs: a container's program is named by the first user that there is",
+    file: "src/engines/user-names.ts",
+    find: "`glovebox:x:${uid}:${gid}:glovebox:${home}:/bin/sh`",
+    replace: "`glovebox:x:1${uid}:${gid}:glovebox:${home}:/bin/sh`",
+    test: "src/engines/docker-api/mounts/supervisor-volume.test.ts",
+    name: "names the user of each container and nobody else",
+  },
+  {
+    id: "runs: an error in a kept interpreter shows the line that Python found by the call's name",
+    file: "images/runners/python-interpreter.py",
+    find: "error.text = lines[error.lineno - 1]",
+    replace: "pass",
+    test: "test/e2e/session-variables.test.ts",
+    name: "on docker that keeps variables > shows the call's own line of every error",
+  },
+  {
+    id: "runs: an error in a kept interpreter shows our frames between its own",
+    file: "images/runners/python-interpreter.py",
+    find: "at.tb_next = skip(at.tb_next)",
+    replace: "pass",
+    test: "test/e2e/session-variables.test.ts",
+    name: "on docker that keeps variables > shows the call's own line of every error",
+  },
+  {
+    id: "runs: standard streams that a call has closed stay so",
+    file: "images/runners/python-interpreter.py",
+    find: "if not is_usable(number):",
+    replace: "if False:",
+    test: "test/e2e/session-variables.test.ts",
+    name: "on docker that keeps variables > has its streams again after a call that closed",
+  },
+  {
+    id: "runs: a task that ends a call of a kept interpreter leaves its code to the next",
+    file: "images/runners/python-interpreter.py",
+    find: "task.cancel()",
+    replace: "pass",
+    test: "test/e2e/session-variables.test.ts",
+    name: "on docker that keeps variables > awaits at the top level",
+  },
+  {
+    id: "runs: standard streams that a call of JavaScript has replaced stay so",
+    file: "images/runners/javascript-interpreter.cjs",
+    find: "for (const [key, value] of Object.entries(own))",
+    replace: "for (const [key, value] of [])",
+    test: "test/e2e/session-variables.test.ts",
+    name: "of node on docker > has its streams again",
   },
   {
     id: "runs: an interpreter's report of any length is taken",
@@ -202,4 +293,4 @@ const demands: readonly Sabotage[] = [
 ];
 
 /** How runs end, what they are told, and what they demand. */
-export const runsSabotages: readonly Sabotage[] = [...verdictsOfRuns, ...demands];
+export const runsSabotages: readonly Sabotage[] = [...verdictsOfRuns, ...encodings, ...demands];

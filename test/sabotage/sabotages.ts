@@ -1,17 +1,21 @@
 import { appleSabotages } from "./apple.ts";
 import { agentsSabotages } from "./agents.ts";
 import { copiesSabotages } from "./copies.ts";
+import { cliSabotages } from "./cli.ts";
 import { consoleSabotages } from "./console.ts";
 import { doorsSabotages } from "./doors.ts";
 import { egressSabotages } from "./egress.ts";
+import { imagesSabotages } from "./images.ts";
 import { lifetimesSabotages } from "./lifetimes.ts";
 import { localSabotages } from "./local.ts";
 import { mountsSabotages } from "./mounts.ts";
+import { namesSabotages } from "./names.ts";
 import { packagesSabotages } from "./packages.ts";
 import { platformsSabotages } from "./platforms.ts";
 import { preloadSabotages } from "./preload.ts";
 import { previewsSabotages } from "./previews.ts";
 import { projectsSabotages } from "./projects.ts";
+import { toolingSabotages } from "./tooling.ts";
 import { readsSabotages } from "./reads.ts";
 import { peerSabotages } from "./peers.ts";
 import { remoteSabotages } from "./remote.ts";
@@ -19,31 +23,45 @@ import { runsSabotages } from "./runs.ts";
 import { agentRunnerSabotages } from "./agent-runner.ts";
 import { tracesSabotages } from "./traces.ts";
 import type { Sabotage } from "./sabotage.ts";
+import { uncountedSabotages } from "./uncounted.ts";
 import { upstreamSabotages } from "./upstream.ts";
 import { telemetrySabotages } from "./telemetry.ts";
+import { sharesSabotages } from "./shares.ts";
+import { supervisedSabotages } from "./supervised.ts";
+import { supervisorSabotages } from "./supervisor.ts";
+import { testsSabotages } from "./tests.ts";
 
 /** Every sabotage, by area. */
 export const sabotages: readonly Sabotage[] = [
   ...appleSabotages,
   ...agentsSabotages,
   ...copiesSabotages,
+  ...cliSabotages,
   ...consoleSabotages,
   ...doorsSabotages,
   ...egressSabotages,
+  ...imagesSabotages,
   ...lifetimesSabotages,
   ...localSabotages,
   ...mountsSabotages,
+  ...namesSabotages,
   ...packagesSabotages,
   ...platformsSabotages,
   ...preloadSabotages,
   ...previewsSabotages,
   ...projectsSabotages,
+  ...toolingSabotages,
   ...readsSabotages,
   ...peerSabotages,
   ...remoteSabotages,
   ...runsSabotages,
   ...agentRunnerSabotages,
   ...tracesSabotages,
+  ...uncountedSabotages,
   ...upstreamSabotages,
   ...telemetrySabotages,
+  ...sharesSabotages,
+  ...supervisedSabotages,
+  ...supervisorSabotages,
+  ...testsSabotages,
 ];

@@ -35,9 +35,23 @@ const samples: readonly Sabotage[] = [
   {
     ...sampler,
     id: "metrics: samples of sandboxes that have gone",
-    find: "!== live) return;",
-    replace: "!== live) void 0;",
+    find: "if (this.#live.get(id) !== live) return;",
+    replace: "",
     name: "takes no sample of a sandbox that has gone",
+  },
+  {
+    ...sampler,
+    id: "metrics: a sandbox that tells by itself is asked too",
+    find: "if (live.comesByItself) continue;",
+    replace: "",
+    name: "takes what a sandbox tells by itself",
+  },
+  {
+    ...sampler,
+    id: "metrics: as many samples as a sandbox likes",
+    find: "uptimeMs - live.before.uptimeMs < minGapMs",
+    replace: "false",
+    name: "takes one sample of what is told all at once",
   },
   {
     ...sampler,

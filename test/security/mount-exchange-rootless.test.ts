@@ -1,4 +1,5 @@
 import { execFileSync } from "node:child_process";
+import { randomInt } from "node:crypto";
 import {
   chmodSync,
   chownSync,
@@ -67,6 +68,7 @@ describe("a folder on Podman without root", () => {
         platform: process.platform,
         uid: process.getuid?.() ?? null,
         seccompProfiles: ociSeccompProfiles(),
+        randomInteger: randomInt,
         profileFolder: at("profiles"),
       }),
     );

@@ -40,7 +40,12 @@ describe.runIf(process.platform === "linux")("a swap between check and use", () 
     const host = { ...readHost(), workingDirectory: project(), homeDirectory: at("home") };
     const packages = { directory: "~/.glovebox/packages" };
     const config = { mountAllowlist: null, keysFile: null, projectRoots: null, engineEnvironment: {}, packages };
-    const { policy } = await loadMountPolicy({ config, host, workingDirectoryIsRoot: true });
+    const { policy } = await loadMountPolicy({
+      config,
+      host,
+      workingDirectoryIsRoot: true,
+      projectsSetting: "GLOVEBOX_PROJECT_ROOTS",
+    });
     const gate = { policy, platform: host.platform, workingDirectory: project() };
     return async (given) => {
       try {

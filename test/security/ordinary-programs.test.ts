@@ -4,11 +4,13 @@ import { engines, useGlovebox } from "../helpers/open-glovebox.ts";
 /** Everyday work that the policy must not prevent; each program prints `fine` at its end. */
 const programs: readonly [string, "python" | "javascript", string][] = [
   [
-    "threads, processes and queues",
+    "threads, processes, queues and shared memory, at a lower priority and on one processor",
     "python",
     `
-import multiprocessing, queue, threading
+import multiprocessing, os, queue, threading
+from multiprocessing.shared_memory import SharedMemory
 def square(n): return n * n
+def fill(name): seen = SharedMemory(name); seen.buf[0] = 7; seen.close()
 if __name__ == "__main__":
     results = queue.Queue()
     threads = [threading.Thread(target=lambda n=n: results.put(n)) for n in range(10)]
@@ -17,6 +19,12 @@ if __name__ == "__main__":
         with multiprocessing.get_context(method).Pool(2) as pool:
             assert pool.map(square, range(5)) == [0, 1, 4, 9, 16], method
     assert results.qsize() == 10
+    area = SharedMemory(create=True, size=1 << 20)
+    child = multiprocessing.Process(target=fill, args=(area.name,)); child.start(); child.join()
+    assert area.buf[0] == 7
+    area.close(); area.unlink()
+    with open(os.memfd_create("plain"), "r+b") as file: file.truncate(1 << 20)
+    os.nice(5); os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
     print("fine")
 `,
   ],
@@ -90,6 +98,13 @@ const crypto = require("node:crypto");
   if (execFileSync("echo", ["hi"]).toString() !== "hi\\n") throw new Error("child");
   if (gunzipSync(gzipSync("abc")).toString() !== "abc") throw new Error("zlib");
   crypto.generateKeyPairSync("ed25519");
+  // As a development server does: thousands of folders, each watched.
+  for (let folder = 0; folder < 5000; folder++) fs.mkdirSync("tree/" + folder, { recursive: true });
+  const tree = fs.watch("tree", { recursive: true });
+  const seenBelow = new Promise((resolve) => tree.on("change", resolve));
+  fs.writeFileSync("tree/4999/seen.txt", "x");
+  await seenBelow;
+  tree.close();
   const watcher = fs.watch(".");
   const seen = new Promise((resolve) => watcher.on("change", resolve));
   fs.writeFileSync("seen.txt", "x");

@@ -122,7 +122,8 @@ describe("who may reach into a sandbox of a key", () => {
     call.say(started(["sh", "-c", `sleep ${seconds}`]));
     await until(() => sleepersFor(seconds).length > 0);
     await scene.server.revoke(key);
-    expect([1006, 1008]).toContain(await call.closed);
+    expect(await call.closed).toBe(1008);
+    expect(call.events.at(-1)).toMatchObject({ event: "error", error: { error_type: "CANCELLED" } });
     await until(() => sleepersFor(seconds).length === 0);
   });
 
@@ -165,6 +166,8 @@ describe("a client that breaks the rules", () => {
       "more input than was granted",
       ({ socket }) => Array.from({ length: 64 }, () => socket.send(Buffer.alloc(65_536))),
     ],
+    ["a message of input that is empty", ({ socket }) => socket.send(Buffer.alloc(0))],
+    ["a word that is too long", ({ say }) => say({ type: "credit", bytes: 1, more: "x".repeat(2000) })],
     ["a credit that is none", ({ say }) => say({ type: "credit", bytes: -1 })],
     ["input after its end", ({ say, socket }) => [say({ type: "input_end" }), socket.send(Buffer.from("x"))]],
     ["a signal that there is not", ({ say }) => say({ type: "signal", signal: "SIGSTOP" })],

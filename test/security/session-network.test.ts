@@ -62,7 +62,7 @@ for family, address in ((socket.AF_INET, ("127.0.0.1", 8000)), (socket.AF_INET6,
     except OSError as error: print(error.strerror)
 `;
 
-/** Listens at the forwarder's address. */
+/** Listens at the network's port. */
 const listens = `
 import socket
 socket.create_server(("127.0.0.1", 3128))
@@ -93,7 +93,7 @@ describe("attacks on the network of a session on local", () => {
     expect(holdersOf(namespace)).toEqual([]);
   });
 
-  it("gives no way out to a program that listens in the forwarder's place, and no other session notices", async () => {
+  it("gives no way out to a program that listens in the network's place, and no other session notices", async () => {
     const thief = await start(listens);
     await expect.poll(() => said(thief.process_id)).toBe("listens\n");
     const call = {

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import {
   chmodSync,
   copyFileSync,
@@ -87,6 +88,9 @@ describe("setuid files in a project under gVisor", () => {
   const onAlert = (alert: Alert): void => void alerts.push(alert);
   const glovebox = useGlovebox("docker", { workingDirectory, onAlert }, runtime);
   const environment = { image, project_root: "project", env_id, read_only_root: true, ...runtime };
+
+  // No program is root there.
+  beforeEach(() => void execFileSync("chown", ["-R", "1000:1000", at("project")]));
 
   it("have lost the bit when their command has ended, and an alert reports it", async () => {
     const { environments } = glovebox();

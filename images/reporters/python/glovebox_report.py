@@ -2,30 +2,63 @@
 
 import os
 
+import pytest
+from glovebox_start import announce_plugin
 from glovebox_writer import last_line, open_report
+
+# What the categories of pytest's own summary mean; a plugin may add more.
+CATEGORIES = {
+    "passed": "passed",
+    "failed": "failed",
+    "error": "error",
+    "skipped": "skipped",
+    "xfailed": "other",
+    "xpassed": "other",
+    # Another try follows, and that one counts.
+    "rerun": None,
+    "": None,
+}
 
 
 class Reporter:
-    def __init__(self, report):
+    def __init__(self, config, report):
+        self.config = config
         self.report = report
         self.finished = False
+        # Tests that were collected and have not come to their end.
+        self.open = {}
+        self.failures = set()
 
     def pytest_collection_modifyitems(self, config, items):
         only = self.report.only
         if only is None:
             return
-        others = [item for item in items if item.nodeid not in only]
-        items[:] = [item for item in items if item.nodeid in only]
+        others = [item for item in items if not is_wanted(item.nodeid, only)]
+        items[:] = [item for item in items if is_wanted(item.nodeid, only)]
         config.hook.pytest_deselected(items=others)
+
+    def pytest_collection_finish(self, session):
+        if not session.config.getoption("collectonly", False):
+            self.open.update(dict.fromkeys(item.nodeid for item in session.items))
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_node_collection_finished(self, ids):
+        self.open.update(dict.fromkeys(ids))
+
+    def pytest_runtest_logfinish(self, nodeid):
+        self.open.pop(nodeid, None)
 
     def pytest_collectreport(self, report):
         if report.failed:
             details = str(report.longrepr)
             where = (report.nodeid.split("::")[0] or None, None)
-            self.report.add(report.nodeid or "collection", "error", where, None, last_line(details), details)
+            self.add(report.nodeid or "collection", "error", where, None, last_line(details), details)
+        elif report.skipped:
+            # A module that skips itself counts as one skipped test.
+            self.add(report.nodeid, "skipped", (report.nodeid.split("::")[0] or None, None), None)
 
     def pytest_runtest_logreport(self, report):
-        status = _status(report)
+        status = self.status(report)
         if status is None:
             return
         file, line, _ = report.location
@@ -37,28 +70,57 @@ class Reporter:
         else:
             place = (file, None if line is None else line + 1)
         message = crash.message if crash is not None else last_line(details)
-        self.report.add(report.nodeid, status, place, report.duration, message, details)
+        self.add(name_of(report), status, place, report.duration, message, details, when=report.when)
+
+    def status(self, report):
+        """What pytest's own summary counts this report as; None: it is not counted."""
+        category = self.config.hook.pytest_report_teststatus(report=report, config=self.config)[0]
+        if category in CATEGORIES:
+            return CATEGORIES[category]
+        if report.failed:
+            return "failed"
+        if category.startswith("subtests ") or report.when != "call":
+            return None
+        return "skipped" if report.skipped else "other"
+
+    def add(self, name, status, *rest, when="call"):
+        """A test can fail more than once, also under one name: each failure has a name of its own."""
+        if status in ("failed", "error"):
+            if name in self.failures and when != "call":
+                name = "{} ({})".format(name, when)
+            unique, number = name, 1
+            while unique in self.failures:
+                number += 1
+                unique = "{} #{}".format(name, number)
+            self.failures.add(unique)
+            name = unique
+        self.report.add(name, status, *rest)
 
     def pytest_sessionfinish(self):
         self.finished = True
 
     def pytest_unconfigure(self, config):
-        if self.finished:
-            self.report.save(getattr(config.pluginmanager.getplugin("_cov"), "cov_total", None))
+        if not self.finished:
+            return
+        for nodeid in self.open:
+            self.report.leave(nodeid)
+        self.open.clear()
+        self.report.save(getattr(config.pluginmanager.getplugin("_cov"), "cov_total", None))
+        # Another session of this process counts too.
+        announce_plugin()
 
 
-def _status(report):
-    """What pytest's own summary counts this report as; None: it is not counted."""
-    expected_failure = hasattr(report, "wasxfail")
-    if report.when != "call":
-        if report.failed:
-            return "error"
-        if report.skipped:
-            return "other" if expected_failure else "skipped"
-        return None
-    if expected_failure:
-        return "other"
-    return report.outcome
+def name_of(report):
+    """A subtest has its test's id, and words of its own."""
+    describe = getattr(report, "sub_test_description", None) or getattr(report, "_sub_test_description", None)
+    if describe is not None:
+        return "{} {}".format(report.nodeid, describe())
+    return report.nodeid
+
+
+def is_wanted(nodeid, only):
+    """A failure is named by its test's id, and perhaps words behind it."""
+    return any(name == nodeid or name.startswith(nodeid + " ") for name in only)
 
 
 def pytest_configure(config):
@@ -67,4 +129,5 @@ def pytest_configure(config):
         return
     report = open_report("pytest")
     if report is not None:
-        config.pluginmanager.register(Reporter(report), "glovebox-report")
+        report.discard()
+        config.pluginmanager.register(Reporter(config, report), "glovebox-report")

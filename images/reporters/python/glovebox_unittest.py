@@ -23,17 +23,24 @@ def attach(main):
 
     def reported(self, test):
         report = open_report("unittest")
-        if report is None:
+        # What a test runs is not part of this run.
+        if report is None or report.running:
             return run(self, test)
         report.discard()
         if report.only is not None:
             choose(test, report.only)
+        expected = test.countTestCases()
         make = self._makeResult
         self._makeResult = lambda: listen(make(), report)
+        report.running = True
         try:
             result = run(self, test)
         finally:
+            report.running = False
             del self._makeResult
+        # A class that is skipped as a whole, or cannot be set up, says so once for all its tests.
+        if result.shouldStop and result.testsRun < expected:
+            report.leave("{} of {} tests".format(expected - result.testsRun, expected))
         report.save()
         return result
 
@@ -59,7 +66,7 @@ def is_wanted(test, only):
 
 def listen(result, report):
     """Makes a result pass on to the report what it is told; its own counts stay as they are."""
-    begun = {}
+    begun, failures = {}, {}
     start = result.startTest
 
     def started(test):
@@ -78,7 +85,12 @@ def listen(result, report):
             if status is not None:
                 begin = begun.get(id(test))
                 duration = None if begin is None else time.monotonic() - begin
-                report.add(name_of(subject), status, place_of(test, error), duration, *words_of(result, test, status, error))
+                name = name_of(subject)
+                if status in ("failed", "error"):
+                    # A test can fail more than once: in its body and as it is taken down, or in several parts.
+                    failures[name] = failures.get(name, 0) + 1
+                    name = name if failures[name] == 1 else "{} #{}".format(name, failures[name])
+                report.add(name, status, place_of(test, error), duration, *words_of(result, test, status, error))
             return own(test, *given, **named)
 
         setattr(result, method, add)

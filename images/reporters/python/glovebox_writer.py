@@ -7,8 +7,7 @@ import os
 
 MAX_TEXT = 16_384
 MAX_MESSAGE = 4_096
-
-VARIABLES = ("NODE_OPTIONS", "PYTHONPATH", "PYTEST_PLUGINS", "BUN_OPTIONS")
+MAX_UNFINISHED = 100
 
 _opened = None
 
@@ -19,8 +18,7 @@ def open_report(runner):
     folder = os.environ.get("GLOVEBOX_TEST_REPORTS")
     if _opened is None and folder is not None:
         wanted = os.environ.pop("GLOVEBOX_TEST_ONLY", None)
-        for name in VARIABLES:
-            _restore(name)
+        _restore()
         try:
             _opened = Report(folder, runner)
             _opened.only = None if wanted is None else set(json.loads(wanted)["names"])
@@ -49,6 +47,9 @@ class Report:
         self.runner = runner
         self.process = os.getpid()
         self.tests = []
+        self.unfinished = []
+        # Whether tests are being run.
+        self.running = False
         # Names of the selected tests.
         self.only = None
         with open(self.path + ".started", "w", encoding="ascii") as file:
@@ -69,8 +70,17 @@ class Report:
             }
         )
 
+    def leave(self, name):
+        """What began and did not report its end: nothing is proven by the rest."""
+        if len(self.unfinished) < MAX_UNFINISHED:
+            self.unfinished.append(name[:MAX_MESSAGE])
+
     def save(self, coverage=None):
-        body = json.dumps({"runner": self.runner, "version": None, "tests": self.tests, "coverage": coverage})
+        # A fork that runs on is not the runner.
+        if os.getpid() != self.process:
+            return
+        fields = {"runner": self.runner, "version": None, "tests": self.tests, "unfinished": self.unfinished}
+        body = json.dumps(dict(fields, coverage=coverage))
         signature = hmac.new(self.key.encode(), body.encode(), hashlib.sha256).hexdigest()
         with open(self.path + ".part", "w", encoding="utf-8") as file:
             file.write(signature + "\n" + body)
@@ -86,10 +96,24 @@ def _derive(seed, purpose):
     return hmac.new(seed.encode(), purpose.encode(), hashlib.sha256).hexdigest()
 
 
-def _restore(name):
-    """What a test starts is not part of this run."""
-    own = os.environ.pop("GLOVEBOX_" + name, None)
-    if own is None:
+def _restore():
+    """What a test starts is not part of this run: our part of each variable goes, and what else is in it stays."""
+    own = os.path.dirname(os.path.abspath(__file__))
+    _take_out("PYTHONPATH", own, ":")
+    _take_out("PYTEST_PLUGINS", "glovebox_report", ",")
+    for name in ("NODE_OPTIONS", "BUN_OPTIONS"):
+        ours = os.environ.pop("GLOVEBOX_" + name, None)
+        if ours is not None and name in os.environ:
+            _put(name, os.environ[name].replace(ours, "", 1).strip())
+
+
+def _take_out(name, part, separator):
+    if name in os.environ:
+        _put(name, separator.join(each for each in os.environ[name].split(separator) if each != part))
+
+
+def _put(name, value):
+    if value == "":
         os.environ.pop(name, None)
     else:
-        os.environ[name] = own
+        os.environ[name] = value

@@ -26,11 +26,23 @@ case "$tool $(subcommand "$@")" in
   "go test" | "cargo test" | "cargo t") ;;
   *) exec "$real" "$@" ;;
 esac
-for name in NODE_OPTIONS PYTHONPATH PYTEST_PLUGINS BUN_OPTIONS; do
-  eval "own=\${GLOVEBOX_$name-}"
-  if [ -n "$own" ]; then export "$name=$own"; else unset "$name"; fi
-  unset "GLOVEBOX_$name"
-done
+# Prints a variable's value ($1) without our part of it ($2).
+without() {
+  case $1 in
+    "$2") ;;
+    "$2"[\ :]*) printf %s "${1#"$2"?}" ;;
+    *[\ :]"$2") printf %s "${1%?"$2"}" ;;
+    *[\ :]"$2"[\ :]*) printf %s "${1%%"$2"*}${1#*"$2"?}" ;;
+    *) printf %s "$1" ;;
+  esac
+}
+NODE_OPTIONS=$(without "${NODE_OPTIONS-}" "${GLOVEBOX_NODE_OPTIONS-}")
+BUN_OPTIONS=$(without "${BUN_OPTIONS-}" "${GLOVEBOX_BUN_OPTIONS-}")
+PYTHONPATH=$(without "${PYTHONPATH-}" "$folder/python")
+[ -n "$NODE_OPTIONS" ] || unset NODE_OPTIONS
+[ -n "$BUN_OPTIONS" ] || unset BUN_OPTIONS
+[ -n "$PYTHONPATH" ] || unset PYTHONPATH
+unset GLOVEBOX_NODE_OPTIONS GLOVEBOX_BUN_OPTIONS
 only_go=${GLOVEBOX_TEST_ONLY_GO-} only_cargo=${GLOVEBOX_TEST_ONLY_CARGO-}
 unset GLOVEBOX_TEST_REPORTS GLOVEBOX_TEST_ONLY GLOVEBOX_TEST_ONLY_GO GLOVEBOX_TEST_ONLY_CARGO
 seed=$(cat "$folder/shell-seed" 2>/dev/null)
@@ -51,14 +63,28 @@ run() {
     module=$("$real" list -m 2>/dev/null | head -n 1)
     printf '%s\t%s\n' "$module" "$PWD"
     # Go expects this option right after its subcommand, and the folder before it.
+    before=
     if [ "$1" = -C ]; then
-      folder=$2
-      shift 3
-      set -- -C "$folder" test -json ${only_go:+"-run=$only_go"} "$@"
-    else
-      shift
-      set -- test -json ${only_go:+"-run=$only_go"} "$@"
+      before=$2
+      shift 2
     fi
+    shift
+    # `-v` beside `-json` takes away the marks by which Go finds a result behind a line without a line feed.
+    left=$# own=
+    while [ "$left" -gt 0 ]; do
+      word=$1
+      shift
+      left=$((left - 1))
+      case $own$word in
+        -v | --v | -v=* | --v=* | -test.v | -test.v=*) ;;
+        -args | --args)
+          own=yes
+          set -- "$@" "$word"
+          ;;
+        *) set -- "$@" "$word" ;;
+      esac
+    done
+    set -- ${before:+-C "$before"} test -json ${only_go:+"-run=$only_go"} "$@"
   elif [ -n "$only_cargo" ]; then
     case " $* " in *" -- "*) set -- "$@" --exact ;; *) set -- "$@" -- --exact ;; esac
     while IFS= read -r name; do set -- "$@" "$name"; done <<END

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { bearerOf, judgeRequest, type GuardRules } from "./judge-request.ts";
+import { bearerOf, judgeRequest, type GuardRules, type RequestHeaders } from "./judge-request.ts";
 import { secretCheck } from "./same-secret.ts";
 
 const loopback: GuardRules = { loopbackOnly: true, allowedHosts: [], allowedOrigins: ["https://app.example"] };
 const beyond: GuardRules = { ...loopback, loopbackOnly: false, allowedHosts: ["glovebox.example"] };
 
-const isRefused = (headers: Parameters<typeof judgeRequest>[0], rules: GuardRules): boolean =>
-  judgeRequest(headers, rules) !== null;
+const isRefused = (headers: RequestHeaders, rules: GuardRules): boolean =>
+  judgeRequest({ headers, rawHeaders: [] }, rules) !== null;
 
 describe("the guard of a server", () => {
   it.each(["localhost", "127.0.0.1:8420", "[::1]:80", "LOCALHOST:1"])("takes %s for loopback", (host) => {
@@ -23,6 +23,21 @@ describe("the guard of a server", () => {
     "a b",
     "[::1",
   ])("refuses the Host %s on loopback", (host) => expect(isRefused({ host }, loopback)).toBe(true));
+
+  it("refuses a request with two Hosts, whichever they are", () => {
+    const headers = { host: "localhost" };
+    const judged = (rawHeaders: string[]) => judgeRequest({ headers, rawHeaders }, loopback)?.status ?? 200;
+    expect([judged(["Host", "localhost", "X", "host"]), judged(["host", "localhost", "HOST", "localhost"])]).toEqual([
+      ...[200, 400],
+    ]);
+  });
+
+  it("refuses bodies in a coding, whichever it is, and says so", () => {
+    const judged = (coding: string) =>
+      judgeRequest({ headers: { host: "localhost", "content-encoding": coding }, rawHeaders: [] }, loopback)?.status;
+    expect(["gzip", "GZIP", "br", "x-unknown", "identity, gzip", ""].map(judged)).toEqual(Array(6).fill(415));
+    expect([judged("identity"), judged("Identity")]).toEqual([undefined, undefined]);
+  });
 
   it("takes addresses and its own names beyond loopback, and no other name", () => {
     const hosts = ["10.0.0.1:8420", "[2001:db8::1]", "glovebox.example:443", "evil.example", "999.1.1.1"];

@@ -1,10 +1,19 @@
 import { isIP } from "node:net";
+import { hostCount } from "./request-head.ts";
 
 /** What a guard looks at before anything else of a request. */
 export interface RequestHeaders {
   readonly host?: string | undefined;
   readonly origin?: string | undefined;
   readonly authorization?: string | undefined;
+  readonly "content-encoding"?: string | undefined;
+}
+
+/** A request as Node's server gives it. */
+export interface JudgedRequest {
+  readonly headers: RequestHeaders;
+  /** Name, value, name, value, as they were sent. */
+  readonly rawHeaders: string[];
 }
 
 export interface GuardRules {
@@ -18,7 +27,8 @@ export interface GuardRules {
 
 /** Why a request is refused before anyone asks what it wants. */
 export interface GuardRefusal {
-  readonly status: 401 | 403;
+  readonly status: 400 | 401 | 403 | 415;
+  readonly errorType: "INVALID_REQUEST" | "PERMISSION_DENIED";
   readonly message: string;
   readonly suggestion: string;
 }
@@ -27,14 +37,18 @@ const loopbackHosts = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
 /**
  * Refuses requests that a foreign web page makes a browser send (SPEC API2): a `Host` that is not this server's own (DNS
- * rebinding needs a name, so any address passes beyond loopback), and an `Origin` that is neither the server itself, whose
- * only page is the console, nor allowed. Null: it may pass.
+ * rebinding needs a name, so any address passes beyond loopback), several of them, and an `Origin` that is neither the server
+ * itself, whose only page is the console, nor allowed; and those with a compressed body, which
+ * nothing here unpacks. Null: it may pass.
  */
-export function judgeRequest({ host = "", origin }: RequestHeaders, rules: GuardRules): GuardRefusal | null {
+export function judgeRequest(request: JudgedRequest, rules: GuardRules): GuardRefusal | null {
+  const { host = "", origin } = request.headers;
+  if (hostCount(request) > 1) return twoHosts;
   if (!isOwnHost(hostName(host), rules)) return foreignHost;
-  return origin === undefined || isOwnOrigin(origin, host) || rules.allowedOrigins.includes(origin)
-    ? null
-    : foreignOrigin;
+  const isAllowed = origin === undefined || isOwnOrigin(origin, host) || rules.allowedOrigins.includes(origin);
+  if (!isAllowed) return foreignOrigin;
+  const { "content-encoding": encoding = "identity" } = request.headers;
+  return encoding.toLowerCase() === "identity" ? null : encodedBody;
 }
 
 /** Whether a page came from where it sends its request to: the same name and port. A proxy before the server may add TLS. */
@@ -62,14 +76,30 @@ function isOwnHost(name: string, { loopbackOnly, allowedHosts }: GuardRules): bo
   return !loopbackOnly && isIP(name.replaceAll(/^\[|\]$/g, "")) !== 0;
 }
 
+const twoHosts: GuardRefusal = {
+  status: 400,
+  errorType: "INVALID_REQUEST",
+  message: "The request has more than one Host header.",
+  suggestion: "Send one.",
+};
+
 const foreignHost: GuardRefusal = {
   status: 403,
+  errorType: "PERMISSION_DENIED",
   message: "This server does not accept that Host header.",
   suggestion: "Use its address, or a name that the operator has added to allowed_hosts (GLOVEBOX_ALLOWED_HOSTS).",
 };
 
 const foreignOrigin: GuardRefusal = {
   status: 403,
+  errorType: "PERMISSION_DENIED",
   message: "Requests from this Origin are not allowed.",
   suggestion: "If the page is yours, add its origin to allowed_origins (GLOVEBOX_ALLOWED_ORIGINS).",
+};
+
+const encodedBody: GuardRefusal = {
+  status: 415,
+  errorType: "INVALID_REQUEST",
+  message: "body: compressed or encoded (Content-Encoding), which this server does not accept.",
+  suggestion: "Send it as it is, without the header Content-Encoding.",
 };

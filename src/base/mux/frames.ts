@@ -1,15 +1,9 @@
 /**
- * What travels on a byte channel that carries many connections into or out of a sandbox: type (1 byte), number of the
- * connection (4), length of the payload (4), payload; numbers are big-endian. The forwarders in `images/forwarders`
- * speak the same.
+ * What travels on a byte channel that carries the connections of a sandbox from the server to the proxy: type (1 byte),
+ * number of the connection (4), length of the payload (4), payload; numbers are big-endian.
  */
 export const frameTypes = {
-  /** The forwarder is ready; connection 0. */
-  hello: 0,
-  /**
-   * From a forwarder: a program has connected, or the port that was asked for has been reached. To a forwarder: connect
-   * to the port of loopback in the payload (2 bytes); the answer is `open` or `reset`.
-   */
+  /** To the proxy: a program has connected. */
   open: 1,
   data: 2,
   /** Nothing more follows in this direction. */
@@ -53,7 +47,8 @@ export function createFrameReader(): (bytes: Uint8Array) => Frame[] {
     while (rest.length >= headerBytes) {
       const type = rest.readUInt8(0);
       const size = rest.readUInt32BE(5);
-      if (type > frameTypes.credit || size > maxPayloadBytes) throw new RangeError("not a frame");
+      if (type < frameTypes.open || type > frameTypes.credit || size > maxPayloadBytes)
+        throw new RangeError("not a frame");
       if (rest.length < headerBytes + size) break;
       frames.push({
         type,

@@ -32,6 +32,11 @@ export class MuxStream extends Duplex {
     if (options.idleMs !== null) this.#idle = setTimeout(() => this.destroy(), options.idleMs).unref();
   }
 
+  /** Whether the far side has ended its direction. */
+  get hasEnded(): boolean {
+    return this.#ended.there;
+  }
+
   /** @throws RangeError when the far side sends more than it was granted */
   receive(bytes: Buffer): void {
     this.#received += bytes.length;

@@ -1,18 +1,43 @@
+import { readFileSync } from "node:fs";
+
 /** What is read of Linux's `/proc/<pid>/stat`. */
 export interface ProcessStat {
   readonly processId: number;
+  readonly parentId: number;
+  readonly groupId: number;
+  readonly sessionId: number;
   /** When it started, in the kernel's ticks since boot. */
   readonly startTicks: string;
-  /** Whether it is over: it stays listed until its parent asks how it ended, which some never do. */
+  /** Whether its first thread is over, as that of each process that has ended, and of some that run on with others. */
+  readonly firstHasEnded: boolean;
+  /** Whether none of its threads lives. It stays listed until its parent asks how it ended, which some never do. */
   readonly hasEnded: boolean;
 }
 
-/** The second field, the program's name, may hold spaces and parentheses. */
+/**
+ * The second field, the program's name, is the program's own to choose: it may hold spaces, parentheses and line feeds.
+ * Nothing behind it holds a parenthesis.
+ */
 export function parseProcessStat(text: string): ProcessStat {
   const after = text.slice(text.lastIndexOf(")") + 2).split(" ");
+  const firstHasEnded = after[0] === "Z";
   return {
     processId: Number.parseInt(text, 10),
+    parentId: Number(after[1]),
+    groupId: Number(after[2]),
+    sessionId: Number(after[3]),
     startTicks: after[19] ?? "",
-    hasEnded: after[0] === "Z" || after[0] === "X",
+    firstHasEnded,
+    // The first is counted until its process is gone from the list.
+    hasEnded: firstHasEnded && after[17] === "1",
   };
+}
+
+/** What Linux tells of a process; null where it does not, or when there is none. */
+export function readProcessStat(processId: number): ProcessStat | null {
+  try {
+    return parseProcessStat(readFileSync(`/proc/${processId}/stat`, "latin1"));
+  } catch {
+    return null;
+  }
 }

@@ -4,6 +4,7 @@ import { invalidField } from "../../errors/glovebox-error.ts";
 import { openCalls } from "../open-calls.ts";
 import { copyIntoSandboxContract, copyOutOfSandboxContract } from "../../operations/sandboxes/copies/copy-contract.ts";
 import type { CommandIo, SetExitCode } from "../command-io.ts";
+import { sandboxWords } from "../output/name-option.ts";
 import { escapeLine } from "../output/terminal-escape.ts";
 
 interface CopyOptions {
@@ -12,21 +13,24 @@ interface CopyOptions {
   readonly json?: boolean;
 }
 
-/** `ID:PATH`; anything else is a path of this machine. */
-const insideForm = /^(sbx-[a-z0-9]{1,40}):(.*)$/s;
+/**
+ * `ID:PATH`, where ID is an id or the beginning of one, or a name before an absolute path; anything else is a path of this
+ * machine, such as one behind the letter of a drive.
+ */
+const insideForm = /^(sbx-[a-z0-9]{1,40}(?=:)|(?![A-Za-z]:[\\/])[A-Za-z0-9][A-Za-z0-9._-]{0,63}(?=:\/)):(.*)$/s;
 
 /** `glovebox cp`: copies files and folders into and out of a live sandbox. */
 export function addCopyCommand(program: Command, io: CommandIo, setExitCode: SetExitCode): void {
   program
     .command("cp")
-    .argument("<source>", "host path, or ID:PATH inside a sandbox")
+    .argument("<source>", `host path, or ID:PATH inside a sandbox; ID: ${sandboxWords}`)
     .argument("<target>", "ID:PATH or a host path, whichever SOURCE is not; an existing folder, or the new name")
     .option("--max-size <size>", "all files together, such as 500m (default: 1g)")
     .option("--max-entries <number>", "files, folders and links (default: 100000)")
     .option("--json", "print one JSON object")
     .addHelpText(
       "after",
-      "\nSOURCE/. means the contents of the folder. Copying out of a sandbox never writes outside TARGET, follows no links," +
+      "\nA host path with a colon begins with ./ or /. SOURCE/. means the contents of the folder. Copying out of a sandbox never writes outside TARGET, follows no links," +
         "\nand leaves out links that lead outside. Exit code: 0, 125 Glovebox failed or refused, 2 wrong usage.",
     )
     .action(async (source: string, target: string, { maxSize, maxEntries, json }: CopyOptions) => {

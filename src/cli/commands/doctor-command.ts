@@ -34,7 +34,7 @@ export function addDoctorCommand(program: Command, io: CommandIo, setExitCode: S
     )
     .action(async (options: DoctorOptions) => {
       const alone = Object.entries(ofProofs).find(([name]) => options[name as keyof typeof ofProofs] !== undefined);
-      if (options.prove !== true && alone !== undefined) throw invalidField(alone[1], "--prove beside it", "none");
+      if (options.prove !== true && alone !== undefined) throw invalidField(alone[1], "--prove beside it", undefined);
       await using calls = await openCalls();
       if (options.prove === true) {
         if (calls.isRemote) throw onThisMachine();

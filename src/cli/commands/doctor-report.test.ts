@@ -104,6 +104,33 @@ describe("doctorReport", () => {
     expect(text).toContain("glovebox doctor --verbose");
   });
 
+  it("puts what only one OCI runtime has under that runtime", () => {
+    const only_with = { oci_runtime: "hull", part: "Hull 2.0" };
+    const danger = {
+      severity: "danger",
+      what: "Hull 2.0 has a hole.",
+      why: "It leaks.",
+      fix: "Upgrade it.",
+      only_with,
+    } as const;
+    const note = { ...danger, severity: "note", what: "It is so." } as const;
+    const lines = (findings: DoctorEngine["findings"], verbose = false): readonly string[] =>
+      doctorReport(response({ engines: [{ ...docker, findings }, podman] }), { verbose }).split("\n");
+    const found = lines([...docker.findings, danger, note]);
+    const block = found.indexOf("[!!] Hull 2.0: only for runs with --oci-runtime hull on docker");
+    expect(found.slice(block - 1, block + 5)).toEqual([
+      "",
+      "[!!] Hull 2.0: only for runs with --oci-runtime hull on docker",
+      "     danger: Hull 2.0 has a hole.",
+      "       It leaks.",
+      "       To do: Upgrade it.",
+      "",
+    ]);
+    expect(found.indexOf("     danger: runc 1.2.5 is old.")).toBeLessThan(block);
+    expect(lines([note]).join("\n")).not.toContain("Hull");
+    expect(lines([note], true).join("\n")).toContain("note: It is so.");
+  });
+
   it("shows defaults when all is asked for", () => {
     const text = doctorReport(response(), { all: true });
     expect(text).toContain('log_level       "warn" (default)');

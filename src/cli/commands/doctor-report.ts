@@ -31,7 +31,7 @@ export function doctorReport(
   const blocks = [
     [`Glovebox ${version}, Node ${nodeVersion}, ${platform}`],
     [verdict(response), ...field("why", response.refused?.why), ...field("to do", response.refused?.fix)],
-    ...engines.map((engine) => engineBlock(engine, verbose)),
+    ...engines.flatMap((engine) => [engineBlock(engine, verbose), ...runtimeBlocks(engine, verbose)]),
     verbose
       ? [
           "Which engine is used",
@@ -72,14 +72,37 @@ function engineBlock(engine: DoctorEngine, verbose: boolean): string[] {
     ...field("why", engine.reason),
     ...field("start", engine.how_to_start),
     ...(verbose ? detailLines(engine) : []),
-    ...findings
-      .filter(({ severity }) => verbose || severity !== "note")
-      .flatMap(({ severity, what, why, fix }) => [
-        ...indented(what, `     ${severity}: `, "       "),
-        ...indented(why, "       "),
-        ...indented(fix, "       To do: ", "       "),
-      ]),
+    ...findingLines(
+      findings.filter(({ only_with: part }) => part === undefined),
+      verbose,
+    ),
   ];
+}
+
+/** What concerns only runs that ask for another OCI runtime of the engine, a block for each. */
+function runtimeBlocks({ name, findings }: DoctorEngine, verbose: boolean): string[][] {
+  const runtimes = new Map(
+    findings.flatMap(({ only_with: part }) => (part === undefined ? [] : [[part.part, part.oci_runtime]])),
+  );
+  return [...runtimes].flatMap(([part, runtime]) => {
+    const lines = findingLines(
+      findings.filter(({ only_with: own }) => own?.part === part),
+      verbose,
+    );
+    return lines.length === 0
+      ? []
+      : [[`[!!] ${part}: only for runs with --oci-runtime ${runtime} on ${name}`, ...lines]];
+  });
+}
+
+function findingLines(findings: DoctorEngine["findings"], verbose: boolean): string[] {
+  return findings
+    .filter(({ severity }) => verbose || severity !== "note")
+    .flatMap(({ severity, what, why, fix }) => [
+      ...indented(what, `     ${severity}: `, "       "),
+      ...indented(why, "       "),
+      ...indented(fix, "       To do: ", "       "),
+    ]);
 }
 
 function detailLines({ components, reached_by: reachedBy, capabilities = {} }: DoctorEngine): string[] {
@@ -99,7 +122,6 @@ const abilityNames: Readonly<Record<string, string>> = {
   cpu_limit: "CPU limit",
   oom_reporting: "out-of-memory reports",
   exec_user: "several users",
-  exec_kill: "exact kill of one program",
   exec_network: "loopback",
 };
 

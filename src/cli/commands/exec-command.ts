@@ -1,8 +1,10 @@
 import type { Command } from "commander";
+import { invalidField } from "../../errors/glovebox-error.ts";
 import { openCalls, type CommandCalls } from "../open-calls.ts";
 import { execInSandboxContract, openTerminalContract } from "../../operations/sandboxes/programs/exec-contract.ts";
 import type { CommandIo, SetExitCode } from "../command-io.ts";
 import { withOwnTerminal } from "../terminal/own-terminal.ts";
+import { sandboxWords } from "../output/name-option.ts";
 import { ProgramOutput } from "../output/program-output.ts";
 import { parseVariable } from "../run/run-options.ts";
 import { escapeLine } from "../output/terminal-escape.ts";
@@ -21,7 +23,7 @@ const repeated = (value: string, before: readonly string[]): readonly string[] =
 export function addExecCommand(program: Command, io: CommandIo, setExitCode: SetExitCode): void {
   program
     .command("exec")
-    .argument("<id>", "id as glovebox ps shows it")
+    .argument("<id>", sandboxWords)
     .argument("<command>", "program to run")
     .argument("[args...]", "its arguments")
     .option("--cwd <folder>", "absolute folder in the sandbox to start in (default: where its programs start)")
@@ -38,8 +40,15 @@ export function addExecCommand(program: Command, io: CommandIo, setExitCode: Set
     .action(async (id: string, name: string, args: readonly string[], options: ExecOptions) => {
       await using calls = await openCalls();
       const run = options.tty === true ? inTerminal : exec;
-      setExitCode(await run(calls, { id, command: [name, ...args], options }, io));
+      setExitCode(await run(calls, { id, command: withoutDashes([name, ...args]), options }, io));
     });
+}
+
+/** `exec ID -- COMMAND` is `exec ID COMMAND`: the parser passes on everything after ID. @throws INVALID_REQUEST */
+function withoutDashes(words: readonly string[]): readonly string[] {
+  if (words[0] !== "--") return words;
+  if (words.length === 1) throw invalidField("COMMAND", "the program to run, after --", "nothing");
+  return words.slice(1);
 }
 
 interface Wanted {
@@ -79,7 +88,7 @@ function requestOf({ id, command, options }: Wanted): {
   };
 }
 
-/** A program, or a shell, in the user's own terminal; resolves to its exit code. */
+/** A program, or a shell, in the user's own terminal, below a greeting; resolves to its exit code. */
 export async function runTerminal(
   calls: CommandCalls,
   request: {
@@ -89,8 +98,9 @@ export async function runTerminal(
     readonly cwd?: string;
   },
   io: CommandIo,
+  greeting = "",
 ): Promise<number> {
-  return withOwnTerminal(io, async ({ size, term, sizes, typed, takeBack, draw }) => {
+  return withOwnTerminal(io, async ({ size, term, sizes, typed, draw }) => {
     const { exit_code: exitCode } = await calls.send(
       openTerminalContract,
       { ...request, ...size, ...(term === undefined ? {} : { term }) },
@@ -100,7 +110,7 @@ export async function runTerminal(
         sizes,
         onEvent: async (event) => {
           if (event.type === "output") await draw(event.bytes);
-          if (event.type === "terminal" && !event.isHeld) takeBack();
+          if (event.type === "terminal") io.stderr.write(greeting.replaceAll("\n", "\r\n"));
           if (event.type === "warning") io.stderr.write(`glovebox: ${escapeLine(event.message)}\r\n`);
         },
       },

@@ -18,6 +18,7 @@ export interface KeyOptions {
   readonly maxDiskMb?: string;
   readonly engines?: string;
   readonly network?: string;
+  readonly images?: string;
   readonly secrets?: string;
   readonly mountRoots?: string;
   readonly expires?: string;
@@ -39,6 +40,10 @@ export function addKeyOptions(command: Command): Command {
     .option(
       "--network <policies>",
       "none, registries, open or domains such as *.example.com (default: the deployment's)",
+    )
+    .option(
+      "--images <references>",
+      "images and registries (HOST[:PORT]/*) besides the configured images (default: images.allow)",
     )
     .option("--secrets <names>", "names of secrets, or * for all that are offered (default: none)")
     .option("--mount-roots <folders>", "folders for host paths, within the deployment's, or * for all (default: none)")
@@ -65,6 +70,7 @@ export function keyRecordOf(name: string, { id, digest }: NewKey, options: KeyOp
     max_disk_mb: numberOf(options.maxDiskMb),
     engines,
     network: listOf(options.network),
+    images: listOf(options.images),
     secrets: listOf(options.secrets),
     mount_roots: listOf(options.mountRoots)?.map((root) => (/^(?:\*$|~)/.test(root) ? root : path.resolve(root))),
   };

@@ -26,12 +26,7 @@ export function addKeysCommand(program: Command, io: CommandIo, setExitCode: Set
     io.stdout.write(json === true ? `${JSON.stringify(value)}\n` : text);
     setExitCode(0);
   };
-  addKeyOptions(
-    keys
-      .command("add <name>")
-      .description("Create a key. It is printed once and stored only as a hash.")
-      .showHelpAfterError(),
-  )
+  addKeyOptions(keys.command("add <name>").description("Create a key. It is printed once and stored only as a hash."))
     .option("--print", "store nothing: print the key and its entry for a deployment's keys file, as JSON")
     .action(async (name: string, _: unknown, command: Command) => {
       const options = command.optsWithGlobals<KeysOptions>();

@@ -1,13 +1,9 @@
 import type { Command } from "commander";
 import { parseBytes } from "../../base/bytes.ts";
 import { openCalls, type CommandCalls } from "../open-calls.ts";
-import {
-  listPackagesContract,
-  prunePackagesContract,
-  type PackageSetRow,
-} from "../../operations/packages/packages-contract.ts";
+import { listPackagesContract, prunePackagesContract } from "../../operations/packages/packages-contract.ts";
 import type { CommandIo, SetExitCode } from "../command-io.ts";
-import { formatTable } from "../output/format-table.ts";
+import { packageTable } from "../output/package-table.ts";
 
 interface PackagesOptions {
   readonly json?: boolean;
@@ -43,7 +39,7 @@ export function addPackagesCommand(program: Command, io: CommandIo, setExitCode:
 
   add("list", "List them, most recently used first.", async (calls, options) => {
     const response = await calls.send(listPackagesContract, {}, {});
-    print(response, table(response.sets) || "No packages are kept yet.\n", options);
+    print(response, packageTable(response.sets) || "No packages are kept yet.\n", options);
   });
   add("size", "Show how much disk they use, and the limit.", async (calls, options) => {
     const { sets, size_mb, max_mb } = await calls.send(listPackagesContract, {}, {});
@@ -55,20 +51,8 @@ export function addPackagesCommand(program: Command, io: CommandIo, setExitCode:
       options.all === true ? 0 : options.to === undefined ? undefined : parseBytes(options.to, "--to") / mebibyte;
     const response = await calls.send(prunePackagesContract, { max_mb: to }, {});
     const { removed, size_mb } = response;
-    print(response, `${table(removed)}${removed.length} removed, ${size_mb} MB left\n`, options);
+    print(response, `${packageTable(removed)}${removed.length} removed, ${size_mb} MB left\n`, options);
   })
     .option("--to <size>", "remove until at most this much is left, such as 500m (default: packages.max_mb)")
     .option("--all", "remove all that are not in use");
-}
-
-function table(sets: readonly PackageSetRow[]): string {
-  if (sets.length === 0) return "";
-  const cells = sets.map((set) => [
-    set.requested.join(" "),
-    set.platform,
-    `${set.size_mb} MB`,
-    set.last_used_at.slice(0, 16).replace("T", " "),
-    set.in_use ? "yes" : "no",
-  ]);
-  return formatTable(["PACKAGES", "FOR", "SIZE", "LAST USED", "IN USE"], cells);
 }

@@ -1,4 +1,7 @@
 import type { Command } from "commander";
+import { loadHostConfig } from "../../config/host-config.ts";
+import { keysPlace } from "../../keys/keys-place.ts";
+import { readKeys } from "../../keys/write-keys-file.ts";
 import { openCalls } from "../open-calls.ts";
 import {
   listSandboxesContract,
@@ -7,11 +10,13 @@ import {
   type SandboxRow,
 } from "../../operations/sandboxes/sandboxes-contract.ts";
 import type { CommandIo, SetExitCode } from "../command-io.ts";
-import { formatTable } from "../output/format-table.ts";
+import { sandboxTable } from "../output/sandbox-table.ts";
+import { sandboxWords } from "../output/name-option.ts";
 import { escapeLine } from "../output/terminal-escape.ts";
 
 interface ListOptions {
   readonly engine?: string;
+  readonly names?: boolean;
   readonly json?: boolean;
 }
 
@@ -20,12 +25,18 @@ export function addListCommand(program: Command, io: CommandIo, setExitCode: Set
   program
     .command("ps")
     .option("--engine <engine>", "only this engine's")
+    .option("--names", "print only names and ids, as your processes have recorded them, without asking the engines")
     .option("--json", "print one JSON object")
-    .action(async ({ engine, json }: ListOptions) => {
+    .action(async ({ engine, names, json }: ListOptions) => {
       await using calls = await openCalls();
-      const { sandboxes } = await calls.send(listSandboxesContract, { engine }, { signal: io.signal });
-      io.stdout.write(json === true ? `${JSON.stringify({ sandboxes })}\n` : sandboxTable(sandboxes));
+      const request = { engine, recorded: names };
+      const { sandboxes } = await calls.send(listSandboxesContract, request, { signal: io.signal });
       setExitCode(0);
+      if (names === true && json !== true) return void io.stdout.write(namesOf(sandboxes));
+      if (json === true) return void io.stdout.write(`${JSON.stringify({ sandboxes })}\n`);
+      const { isRemote } = calls;
+      const facts = { nowMs: Date.now(), isRemote, keyNames: await knownKeys(isRemote, sandboxes) };
+      io.stdout.write(sandboxTable(sandboxes, facts));
     });
 }
 
@@ -33,7 +44,7 @@ export function addListCommand(program: Command, io: CommandIo, setExitCode: Set
 export function addRemoveCommand(program: Command, io: CommandIo, setExitCode: SetExitCode): void {
   program
     .command("rm")
-    .argument("<ids...>", "ids as glovebox ps shows them")
+    .argument("<ids...>", `each ${sandboxWords}`)
     .option("--json", "print one JSON object")
     .action(async (ids: readonly string[], { json }: ListOptions) => {
       await using calls = await openCalls();
@@ -62,16 +73,21 @@ function report(removed: readonly string[], json: boolean | undefined, io: Comma
   else io.stdout.write(removed.map((id) => `${escapeLine(id)}\n`).join(""));
 }
 
-function sandboxTable(rows: readonly SandboxRow[]): string {
-  return formatTable(
-    ["SANDBOX", "ENGINE", "KIND", "STATE", "CREATED", "OWNER"],
-    rows.map((row) => [
-      row.sandbox_id,
-      row.engine,
-      row.kind,
-      row.running ? "running" : "stopped",
-      row.created_at,
-      row.owner,
-    ]),
-  );
+/** A line each, for completion in shells. */
+function namesOf(rows: readonly SandboxRow[]): string {
+  const words = rows.flatMap(({ name, sandbox_id: id }) => (name === null ? [id] : [name, id]));
+  return [...new Set(words)].map((word) => `${escapeLine(word)}\n`).join("");
+}
+
+/** Names of the keys of this machine's server by their ids; none where they cannot be read. */
+async function knownKeys(isRemote: boolean, rows: readonly SandboxRow[]): Promise<ReadonlyMap<string, string>> {
+  if (isRemote || rows.every(({ principal }) => !principal.startsWith("key:"))) return new Map();
+  try {
+    const { config, host } = await loadHostConfig({});
+    const records = await readKeys(keysPlace(config, host));
+    return new Map(records.map(({ id, name }) => [id, name]));
+  } catch {
+    // A list with the ids of keys says enough.
+    return new Map();
+  }
 }

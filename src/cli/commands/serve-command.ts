@@ -8,6 +8,7 @@ import { engineChoices } from "../../config/engine-words.ts";
 import { loadHostConfig } from "../../config/host-config.ts";
 import type { Authenticate } from "../../http/auth/caller.ts";
 import type { HttpServer } from "../../http/http-server.ts";
+import type { SettledSessions } from "../../http/open-server-platform.ts";
 import type { KeyRing } from "../../keys/key-ring.ts";
 import { keysPlace } from "../../keys/keys-place.ts";
 import { invalidField } from "../../errors/glovebox-error.ts";
@@ -77,7 +78,7 @@ async function serve(options: ServeOptions, io: CommandIo): Promise<number> {
   const authenticate = (token: string | null): Authenticate =>
     decideAuthentication({ host, token, keys: isKeyless ? null : (bearer) => keys.authenticate(bearer) });
   authenticate(null);
-  const platform = await openServerPlatform({
+  const { platform, settledSessions } = await openServerPlatform({
     engine: options.engine,
     configFile: options.config,
     settings: {
@@ -98,17 +99,19 @@ async function serve(options: ServeOptions, io: CommandIo): Promise<number> {
     const mcp = createHttpHandler(door);
     const server = await openHttpServer({
       ...{ host, port, platform, version, token },
+      inFlight: door.inFlight,
       operations: operationTable,
       rules: { loopbackOnly: isLoopback(host), ...config },
       authenticate: authenticate(token),
-      mcp: (request, response, principal) => mcp.handle(request, response, principal),
+      mcp: (request, response, caller) => mcp.handle(request, response, caller),
     });
     followKeys(keys, { platform, server, door });
     const ofUser = token === null ? openToAll : `it requires the token in ${accessTokenFile(platform.host)}`;
     const access = isLoopback(host) ? ofUser : `it requires an API key (${keys.size} in force)`;
     io.stderr.write(
       `glovebox: serving at ${server.url} (MCP at ${server.url}/mcp)\nglovebox: ${access}\n` +
-        `glovebox: the console is at ${server.url}/ (\`glovebox console\` opens it signed in)\n`,
+        `glovebox: the console is at ${server.url}/ (\`glovebox console\` opens it signed in)\n` +
+        (settledSessions === null ? "" : `glovebox: ${sessionsNotice(settledSessions)}\n`),
     );
     if (!io.signal.aborted) await once(io.signal, "abort");
     await Promise.all([server.drain(config.drainTimeoutMs), door.drainCalls(config.drainTimeoutMs)]);
@@ -119,6 +122,12 @@ async function serve(options: ServeOptions, io: CommandIo): Promise<number> {
     left = await door.close();
   }
   return left.length === 0 ? 0 : exitCodes.leftBehind;
+}
+
+function sessionsNotice({ engine }: SettledSessions): string {
+  return engine === null
+    ? "no container engine answers, so sessions run in the embedded sandbox until the next start (EXECUTION_MODE=container requires an engine)"
+    : `sessions run in containers of ${engine} (EXECUTION_MODE=preload: in the embedded sandbox)`;
 }
 
 /** @throws POLICY_DENIED if an attack succeeded */

@@ -1,36 +1,47 @@
-import { containerEngineChoices } from "../../config/engine-words.ts";
+import { embeddedEngine, engineChoices } from "../../config/engine-words.ts";
 import { Option, type Command } from "commander";
 import { openCalls, type CommandCalls } from "../open-calls.ts";
-import { invalidField } from "../../errors/glovebox-error.ts";
+import { GloveboxError, invalidField } from "../../errors/glovebox-error.ts";
 import {
   createEnvironmentContract,
   type CreateEnvironmentRequest,
+  type CreateEnvironmentResponse,
 } from "../../operations/environments/create-environment-contract.ts";
 import { destroyEnvironmentContract } from "../../operations/environments/environments-contract.ts";
 import { listImagesContract } from "../../operations/images/images-contract.ts";
+import { listFilesContract } from "../../operations/files/files-contract.ts";
+import { endSessionContract } from "../../operations/session/end-session-contract.ts";
+import { getSessionContract, openSessionContract } from "../../operations/session/sessions-contract.ts";
 import type { CommandIo, SetExitCode } from "../command-io.ts";
 import { runTerminal } from "./exec-command.ts";
+import { nameOption, sandboxWords } from "../output/name-option.ts";
 import { ProgressLine } from "../output/progress-line.ts";
 import { parseNetworkOption } from "../run/run-options.ts";
+import { shellGreeting, visitGreeting } from "../output/shell-greeting.ts";
 import { escapeLine } from "../output/terminal-escape.ts";
 import { withOwnTerminal } from "../terminal/own-terminal.ts";
 
 interface ShellOptions {
-  readonly image?: string;
-  readonly engine?: string;
-  readonly network?: string;
-  readonly project?: string;
+  readonly name?: string | undefined;
+  readonly image?: string | undefined;
+  readonly engine?: string | undefined;
+  readonly network?: string | undefined;
+  readonly project?: string | undefined;
 }
+
+/** What a shell without a container may have. */
+type SessionOptions = Pick<ShellOptions, "engine" | "name">;
 
 /** `glovebox shell`: a terminal in a sandbox. */
 export function addShellCommand(program: Command, io: CommandIo, setExitCode: SetExitCode): void {
   const fresh = (flags: string, description: string): Option => new Option(flags, `${description} (without ID)`);
   program
     .command("shell")
-    .argument("[id]", "id as glovebox ps shows it; without it a fresh sandbox")
+    .argument("[id]", `a live sandbox: ${sandboxWords}; without it a fresh one`)
     .addOption(fresh("--image <reference>", "container image; default: the one for Python programs"))
-    .addOption(fresh("--engine <engine>", containerEngineChoices))
+    .addOption(fresh("--engine <engine>", engineChoices))
     .addOption(fresh("--network <policy>", "none, registries, open, or comma-separated domains"))
+    .addOption(fresh(...nameOption))
     .addOption(fresh("--project <folder>", "host folder to mount at /workdir; default: an empty one"))
     .addHelpText(
       "after",
@@ -42,39 +53,91 @@ export function addShellCommand(program: Command, io: CommandIo, setExitCode: Se
       if (id === undefined) return setExitCode(await inFreshSandbox(calls, options, io));
       const [unwanted] = Object.keys(options);
       if (unwanted !== undefined) throw invalidField(`--${unwanted}`, "to be left out beside the id of a sandbox", id);
-      setExitCode(await runTerminal(calls, { sandbox_id: id }, io));
+      setExitCode(await runTerminal(calls, { sandbox_id: id }, io, visitGreeting));
     });
 }
 
 async function inFreshSandbox(calls: CommandCalls, options: ShellOptions, io: CommandIo): Promise<number> {
   // Checked before anything is started.
   await withOwnTerminal(io, () => Promise.resolve());
-  const progress = new ProgressLine(io.stderr);
-  const environment = await calls.send(createEnvironmentContract, await environmentOf(calls, options, io), {
-    signal: io.signal,
-    onEvent: (event) => {
-      if (event.type === "progress") progress.show(event.message, event.fraction);
-    },
-  });
-  progress.clear();
+  if (options.engine === embeddedEngine) return inSession(calls, sessionOptions(options), io);
+  const environment = await openEnvironment(calls, options, io);
+  if (environment === null) return inSession(calls, { name: options.name }, io);
   try {
     for (const warning of environment.warnings) io.stderr.write(`glovebox: ${escapeLine(warning)}\n`);
+    const { project } = options;
+    const mounted = project === undefined ? null : { path: project, readOnly: environment.read_only };
+    io.stderr.write(shellGreeting({ ...environment, folder: environment.mount_path, project: mounted }));
     return await runTerminal(calls, { sandbox_id: environment.sandbox_id }, io);
   } finally {
     await calls.send(destroyEnvironmentContract, { env_id: environment.env_id }, {});
   }
 }
 
+/** A fresh environment; null if no engine has containers, and nothing that was asked for needs one. */
+async function openEnvironment(
+  calls: CommandCalls,
+  options: ShellOptions,
+  io: CommandIo,
+): Promise<CreateEnvironmentResponse | null> {
+  const progress = new ProgressLine(io.stderr);
+  try {
+    return await calls.send(createEnvironmentContract, await environmentOf(calls, options, io), {
+      signal: io.signal,
+      onEvent: (event) => {
+        if (event.type === "progress") progress.show(event.message, event.fraction);
+      },
+    });
+  } catch (error) {
+    const { engine = "auto", image, network, project } = options;
+    const needsContainer = engine !== "auto" || [image, network, project].some((given) => given !== undefined);
+    const isDown = error instanceof GloveboxError && error.errorType === "ENGINE_UNAVAILABLE";
+    if (!isDown || needsContainer || calls.isRemote) throw error;
+    progress.clear();
+    io.stderr.write("glovebox: no container engine answers: using the embedded sandbox\n");
+    return null;
+  } finally {
+    progress.clear();
+  }
+}
+
+/** @throws INVALID_REQUEST for what only a container has */
+function sessionOptions({ engine, name, image, network, project }: ShellOptions): SessionOptions {
+  for (const [option, given] of Object.entries({ image, network, project })) {
+    if (given === undefined) continue;
+    throw invalidField(`--${option}`, `to be left out beside --engine ${embeddedEngine}, or another engine`, given);
+  }
+  return { engine, name };
+}
+
+/** A shell in a fresh session, where there are no containers. */
+async function inSession(calls: CommandCalls, options: SessionOptions, io: CommandIo): Promise<number> {
+  const session = await calls.send(openSessionContract, options, { signal: io.signal });
+  const id = { session_id: session.session_id };
+  try {
+    for (const warning of session.warnings) io.stderr.write(`glovebox: ${escapeLine(warning)}\n`);
+    // Its sandbox starts with its first call.
+    await calls.send(listFilesContract, id, { signal: io.signal });
+    const { sandbox_id: sandboxId } = await calls.send(getSessionContract, id, { signal: io.signal });
+    if (sandboxId === null) throw new GloveboxError("SANDBOX_LOST", "The sandbox of the shell ended before it began.");
+    io.stderr.write(shellGreeting({ ...session, image: null, network: "none", folder: "/work", project: null }));
+    return await runTerminal(calls, { sandbox_id: sandboxId }, io);
+  } finally {
+    await calls.send(endSessionContract, id, {});
+  }
+}
+
 async function environmentOf(
   calls: CommandCalls,
-  { image, engine, network, project }: ShellOptions,
+  { name, image, engine, network, project }: ShellOptions,
   { signal }: CommandIo,
 ): Promise<CreateEnvironmentRequest> {
   const request = {
     image: image ?? (await pythonImage(calls, engine, signal)),
+    name,
     engine,
     network: parseNetworkOption(network),
-    project_root: project,
+    project_root: project === undefined ? undefined : calls.projectPath(project),
   };
   const given = Object.entries(request).filter(([, value]) => value !== undefined);
   return Object.fromEntries(given) as unknown as CreateEnvironmentRequest;
@@ -85,7 +148,7 @@ async function environmentOf(
  * @throws INVALID_REQUEST if there is none
  */
 async function pythonImage(calls: CommandCalls, engine: string | undefined, signal: AbortSignal): Promise<string> {
-  if (calls.isRemote) throw invalidField("--image", "an image that the server may use", "none");
+  if (calls.isRemote) throw invalidField("--image", "an image that the server may use", undefined);
   const { images } = await calls.send(listImagesContract, { engine }, { signal });
   const row = images.find(({ used_for: uses }) => uses.includes("python"));
   if (row === undefined) throw invalidField("--image", "an image", "none, and no default one is configured");

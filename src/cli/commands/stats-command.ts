@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import { sandboxStatsContract } from "../../operations/metrics/sandbox-stats-contract.ts";
 import type { CommandIo, SetExitCode } from "../command-io.ts";
 import { openCalls } from "../open-calls.ts";
+import { sandboxWords } from "../output/name-option.ts";
 import { statsTable } from "../output/stats-table.ts";
 
 interface StatsOptions {
@@ -18,7 +19,7 @@ const upAndClear = (lines: number): string => (lines === 0 ? "" : `\u001B[${line
 export function addStatsCommand(program: Command, io: CommandIo, setExitCode: SetExitCode): void {
   program
     .command("stats")
-    .argument("[id]", "only this sandbox, as glovebox ps shows it")
+    .argument("[id]", `only this sandbox: ${sandboxWords}`)
     .option("--once", "print it once")
     .option("--json", "print one JSON object each second")
     .action(async (id: string | undefined, { once, json }: StatsOptions) => {

@@ -1,4 +1,16 @@
-import type { Command } from "commander";
+import type { Command, Option } from "commander";
+import { takesSandboxes, valuesOfArguments, valuesOfOption } from "./known-values.ts";
+
+/** One option of a command. */
+export interface OptionNode {
+  /** As help shows it: `-c, --code <code>`. */
+  readonly flags: string;
+  /** `--code`. */
+  readonly long: string;
+  readonly description: string;
+  /** Values that it may have; empty: none, or any. */
+  readonly values: readonly string[];
+}
 
 /** One command, by the words that name it, such as `mcp install`; none for the program itself. */
 export interface CommandNode {
@@ -7,17 +19,21 @@ export interface CommandNode {
   /** Names of its subcommands. */
   readonly commands: readonly string[];
   readonly arguments: readonly { readonly text: string; readonly description: string }[];
-  readonly options: readonly {
-    /** As help shows it: `-c, --code <code>`. */
-    readonly flags: string;
-    /** `--code`. */
-    readonly long: string;
-    readonly description: string;
-  }[];
+  readonly options: readonly OptionNode[];
+  /** Options of the commands above it, which it takes too. */
+  readonly inherited: readonly OptionNode[];
+  /** What its arguments may be; empty: anything. */
+  readonly values: readonly string[];
+  /** Whether its arguments name live sandboxes. */
+  readonly takesSandboxes: boolean;
 }
 
 /** The program and all its commands, each before those below it. */
-export function commandNodes(command: Command, words: readonly string[] = []): readonly CommandNode[] {
+export function commandNodes(
+  command: Command,
+  words: readonly string[] = [],
+  inherited: readonly OptionNode[] = [],
+): readonly CommandNode[] {
   const node: CommandNode = {
     words,
     description: command.description(),
@@ -26,7 +42,16 @@ export function commandNodes(command: Command, words: readonly string[] = []): r
       text: `${argument.required ? "" : "["}${argument.name()}${argument.variadic ? "..." : ""}${argument.required ? "" : "]"}`,
       description: argument.description,
     })),
-    options: command.options.map(({ flags, long, description }) => ({ flags, long: long ?? flags, description })),
+    options: command.options.map(optionNode),
+    inherited,
+    values: valuesOfArguments(words),
+    takesSandboxes: takesSandboxes(words),
   };
-  return [node, ...command.commands.flatMap((each) => commandNodes(each, [...words, each.name()]))];
+  const down = [...inherited, ...node.options];
+  return [node, ...command.commands.flatMap((each) => commandNodes(each, [...words, each.name()], down))];
+}
+
+function optionNode({ flags, long, description, argChoices }: Option): OptionNode {
+  const name = long ?? flags;
+  return { flags, long: name, description, values: valuesOfOption(name, argChoices) };
 }

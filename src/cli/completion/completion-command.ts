@@ -2,7 +2,8 @@ import type { Command } from "commander";
 import { invalidField } from "../../errors/glovebox-error.ts";
 import type { CommandIo, SetExitCode } from "../command-io.ts";
 import { commandNodes } from "./command-tree.ts";
-import { completedShells, completionScript, type CompletedShell } from "./completion-scripts.ts";
+import { completedShells, type CompletedShell } from "./completed-shells.ts";
+import { completionScript } from "./completion-scripts.ts";
 
 const isCompleted = (shell: string): shell is CompletedShell => (completedShells as readonly string[]).includes(shell);
 

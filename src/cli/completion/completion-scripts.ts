@@ -1,39 +1,69 @@
 import type { CommandNode } from "./command-tree.ts";
-
-/** Shells that completion supports. */
-export const completedShells = ["bash", "zsh", "fish"] as const;
-export type CompletedShell = (typeof completedShells)[number];
+import type { CompletedShell } from "./completed-shells.ts";
 
 /** What may come after a command's words. */
-const wordsAfter = ({ commands, options }: CommandNode): readonly string[] => [
+const wordsAfter = ({ commands, options, values }: CommandNode): readonly string[] => [
   ...commands,
+  ...values,
   ...options.map(({ long }) => long),
   "--help",
 ];
 
-/** A shell's `case`: the words of each command. Names of commands and options contain only letters and dashes. */
+/**
+ * Prints names and ids of live sandboxes. The command of the search path, whatever was typed: completing a line must not run
+ * a program that its folder offers.
+ */
+const listNames = "command glovebox ps --names 2>/dev/null";
+
+/** A shell's `case`: the words of each command. Names of commands, options and values need no quotes. */
 function cases(nodes: readonly CommandNode[], assign: (words: string) => string): string {
   return nodes.map((node) => `    "${node.words.join(" ")}") ${assign(wordsAfter(node).join(" "))} ;;`).join("\n");
 }
 
+/** The same for the values of the option before the cursor, behind the words of its command. */
+function valueCases(nodes: readonly CommandNode[], assign: (words: string) => string): string {
+  const byValues = new Map<string, string[]>();
+  for (const { words, options, inherited } of nodes) {
+    for (const { long, values } of [...inherited, ...options]) {
+      if (values.length === 0) continue;
+      const place = `"${[...words, long].join(" ")}"`;
+      byValues.set(values.join(" "), [...(byValues.get(values.join(" ")) ?? []), place]);
+    }
+  }
+  return [...byValues].map(([values, places]) => `    ${places.join(" | ")}) ${assign(values)} ;;`).join("\n");
+}
+
+const quotedWords = (nodes: readonly CommandNode[]): string =>
+  nodes.map(({ words }) => `"${words.join(" ")}"`).join(" | ");
+
 /** Finds the longest command that the words before the cursor name. */
 const findCommand = (nodes: readonly CommandNode[]): string => {
-  const named = nodes.filter(({ words }) => words.length > 0).map(({ words }) => `"${words.join(" ")}"`);
-  return `case "\${found:+$found }$word" in\n      ${named.join(" | ")}) found="\${found:+$found }$word" ;;\n    esac`;
+  const named = nodes.filter(({ words }) => words.length > 0);
+  return `case "\${found:+$found }$word" in\n      ${quotedWords(named)}) found="\${found:+$found }$word" ;;\n    esac`;
 };
+
+const ofSandboxes = (nodes: readonly CommandNode[]): string =>
+  quotedWords(nodes.filter(({ takesSandboxes }) => takesSandboxes));
 
 const bash = (nodes: readonly CommandNode[]): string => `# bash completion of glovebox
 _glovebox() {
-  local word found= words=
+  local word found= words= last="\${COMP_WORDS[COMP_CWORD]}"
   for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
     [ "$word" != -- ] || return
     ${findCommand(nodes)}
   done
+  case "$found \${COMP_WORDS[COMP_CWORD-1]}" in
+${valueCases(nodes, (words) => `COMPREPLY=($(compgen -W "${words}" -- "$last")); return`)}
+  esac
   case "$found" in
 ${cases(nodes, (words) => `words="${words}"`)}
   esac
+  case "$last" in
+    -*) ;;
+    *) case "$found" in ${ofSandboxes(nodes)}) words="$words $(${listNames})" ;; esac ;;
+  esac
   # As the bash of macOS can, too.
-  COMPREPLY=($(compgen -W "$words" -- "\${COMP_WORDS[COMP_CWORD]}"))
+  COMPREPLY=($(compgen -W "$words" -- "$last"))
 }
 complete -o default -F _glovebox glovebox
 `;
@@ -46,9 +76,15 @@ _glovebox() {
     [[ "$word" != -- ]] || { _files; return }
     ${findCommand(nodes)}
   done
+  case "$found \${words[CURRENT-1]}" in
+${valueCases(nodes, (words) => `candidates=(${words}); compadd -- "\${candidates[@]}"; return`)}
+  esac
   case "$found" in
 ${cases(nodes, (words) => `candidates=(${words})`)}
   esac
+  if [[ "\${words[CURRENT]}" != -* ]]; then
+    case "$found" in ${ofSandboxes(nodes)}) candidates+=(\${(f)"$(${listNames})"}) ;; esac
+  fi
   compadd -- "\${candidates[@]}"
   _files
 }
@@ -67,17 +103,24 @@ const fish = (nodes: readonly CommandNode[]): string => {
       const condition = node.words.length === 0 ? none : `${seen(node.words)}; and ${none}`;
       return `complete -c glovebox -n ${quote(condition)} -a ${name} -d ${quote(own?.description ?? "")}`;
     }),
-    ...node.options.map(
-      ({ long, description }) =>
-        `complete -c glovebox -n ${quote(seen(node.words))} -l ${long.slice(2)} -d ${quote(description)}`,
-    ),
+    ...node.options.map(({ long, description, values }) => {
+      const given = values.length === 0 ? "" : ` -x -a ${quote(values.join(" "))}`;
+      return `complete -c glovebox -n ${quote(seen(node.words))} -l ${long.slice(2)}${given} -d ${quote(description)}`;
+    }),
+    ...(node.values.length === 0
+      ? []
+      : [`complete -c glovebox -n ${quote(seen(node.words))} -f -a ${quote(node.values.join(" "))}`]),
+    ...(node.takesSandboxes
+      ? [`complete -c glovebox -n ${quote(seen(node.words))} -a ${quote(`(${listNames})`)}`]
+      : []),
   ]);
-  return `# fish completion of glovebox\n${lines.join("\n")}\n`;
+  const help = "complete -c glovebox -l help -d 'show this help'";
+  return `# fish completion of glovebox\n${[...lines, help].join("\n")}\n`;
 };
 
 const scripts = { bash, zsh, fish } as const;
 
-/** The script that makes a shell complete commands and options. */
+/** The script that makes a shell complete commands, options, their values, and the names of live sandboxes. */
 export function completionScript(shell: CompletedShell, nodes: readonly CommandNode[]): string {
   return scripts[shell](nodes);
 }

@@ -6,6 +6,7 @@ import { readLogsContract, type ReadLogsRequest } from "../../operations/logs/re
 import { listSandboxesContract } from "../../operations/sandboxes/sandboxes-contract.ts";
 import type { CommandIo, SetExitCode } from "../command-io.ts";
 import { openCalls, type CommandCalls } from "../open-calls.ts";
+import { sandboxWords } from "../output/name-option.ts";
 import { parseOffset, parseSince } from "./log-options.ts";
 import { printEntry, printJson, type LogEntry } from "./print-entry.ts";
 
@@ -21,7 +22,7 @@ interface LogsOptions {
 export function addLogsCommand(program: Command, io: CommandIo, setExitCode: SetExitCode): void {
   program
     .command("logs")
-    .argument("[id]", "id as glovebox ps shows it, or the sandbox_id of a result; default: the only sandbox there is")
+    .argument("[id]", `${sandboxWords}; or the sandbox_id of a result; default: the only sandbox there is`)
     .option("-f, --follow", "follow the log until it ends")
     .option("--offset <number>", "start at this entry number, as --json shows it (default: 0)")
     .option("--since <time>", "only entries since then: 10m for ten minutes ago, or 2026-11-22T21:30:00Z")

@@ -22,10 +22,14 @@ it("shows a refused connection in one line", () => {
   expect(shown.split("\n")).toHaveLength(2);
 });
 
-it("leaves out sentences that the user has seen", () => {
+it("leaves out reasons that the user has seen, and then says in its one line what would help", () => {
   const error = { error_type: "NETWORK_ERROR", message: "It failed. No rule allows x. Twice.", suggestion: "Allow x." };
   expect(describeError(error, { shown: new Set(["No rule allows x.", "Allow x."]) })).toBe(
-    "glovebox: NETWORK_ERROR: It failed. Twice.\n",
+    "glovebox: NETWORK_ERROR: It failed. Twice. Allow x.\n",
+  );
+  const long = { ...error, message: "It failed.\nnpm error" };
+  expect(describeError(long, { shown: new Set(["Allow x."]) })).toBe(
+    "glovebox: NETWORK_ERROR: It failed.\n    npm error\n  Allow x.\n",
   );
   expect(describeError(error)).toBe("glovebox: NETWORK_ERROR: It failed. No rule allows x. Twice.\n  Allow x.\n");
 });

@@ -20,14 +20,15 @@ export function reportError(
 
 /** A refused connection in one line. */
 export function describeDenial({ target, reason, remedy }: Denial): string {
-  return `${escapeLine(`glovebox: refused a connection to ${target}: ${reason} ${remedy}`)}\n`;
+  return `${escapeLine(`glovebox: refused a connection to ${target}: ${reason} ${withOptionWords(remedy, null)}`)}\n`;
 }
 
 /**
- * An error in the two lines that the command line prints; text from sandboxes and engines is made harmless.
+ * An error in the two lines that the command line prints; text from sandboxes and engines is made harmless. It comes last,
+ * below whatever the program wrote: what would help is said there even if it was said before, then in the same line.
  *
  * @param options.stream where it is printed, which may take colours; default: one that does not
- * @param options.shown sentences to leave out, as the user has already seen them
+ * @param options.shown sentences that the user has already seen: left out of the message
  */
 export function describeError(
   error: { readonly message: string; readonly suggestion: string; readonly error_type: string },
@@ -36,8 +37,9 @@ export function describeError(
   const kind = stream === undefined ? error.error_type : coloured(error.error_type, "red", stream);
   const seen = [...shown].find((sentence) => error.message.includes(` ${sentence}`));
   const message = seen === undefined ? error.message : error.message.replace(` ${seen}`, () => "");
-  const advice = shown.has(error.suggestion) ? "" : `  ${withOptionWords(error.suggestion, null)}`;
-  return `glovebox: ${kind}: ${escapeLines(message)}\n${advice === "" ? "" : `${escapeLines(advice)}\n`}`;
+  const advice = withOptionWords(error.suggestion, null);
+  const isOneLine = shown.has(error.suggestion) && !message.includes("\n");
+  return `glovebox: ${kind}: ${escapeLines(message)}${isOneLine ? " " : "\n  "}${escapeLines(advice)}\n`;
 }
 
 /** Indents further lines, so that none of them looks like one of ours. */

@@ -17,8 +17,26 @@ describe("withOptionWords", () => {
     ["Have the operator raise ceilings.timeout_seconds.", "Have the operator raise ceilings.timeout_seconds."],
     ["The image has no python3; the network is closed.", "The image has no python3; the network is closed."],
     ["code: expected text.", "FILE: expected text."],
+    [
+      'The program chose this host: if you trust it, add "evil.test" to the run\'s network.',
+      'The program chose this host: if you trust it, add "evil.test" to --network.',
+    ],
+    [
+      'None. The program chose this host: if you trust it, add "evil.test" to the run\'s network, or not.',
+      'None. The program chose this host: if you trust it, add "evil.test" to --network, or not.',
+    ],
+    [
+      "Name the hosts that it needs in the run's network, or not.",
+      "Name the hosts that it needs in --network, or not.",
+    ],
   ])("makes of %j %j", (text, words) => {
     expect(withOptionWords(text, run)).toBe(words);
+  });
+
+  it("spells the port of a preview as it is typed", () => {
+    expect(withOptionWords("It is on 5173; name it with port: 5173.", null)).toBe(
+      "It is on 5173; name it with --port 5173.",
+    );
   });
 
   it("spells advice as it is typed, where the command has the option", () => {

@@ -5,6 +5,7 @@ import { GloveboxError } from "../../errors/glovebox-error.ts";
  * them.
  */
 const optionsOf: Readonly<Record<string, readonly string[]>> = {
+  agent: ["AGENT"],
   args: ["ARGS"],
   artifacts: ["--artifact"],
   code: ["--code", "FILE"],
@@ -23,7 +24,10 @@ const optionsOf: Readonly<Record<string, readonly string[]>> = {
   "limits.memory_mb": ["--memory"],
   "limits.pids": ["--pids"],
   "limits.timeout_seconds": ["--timeout"],
+  ids: ["IDS"],
+  id: ["ID"],
   min_isolation: ["--min-isolation"],
+  name: ["--name"],
   network: ["--network"],
   oci_runtime: ["--oci-runtime"],
   only_tests: ["--only"],
@@ -57,6 +61,7 @@ const spelled: readonly (readonly [text: RegExp, option: string, value: string])
   [/\bpackages: (?:\["([^"\s]+)"\]|"(auto)")/g, "--packages", "$1$2"],
   [/\bpackages: \[\]/g, "--packages", "none"],
   [/\bengine: "(\w+)"/g, "--engine", "$1"],
+  [/\bport: (\d+)/g, "--port", "$1"],
 ];
 
 /** The text with the field's name replaced by the option that was typed; `typed` null: by that of any command. */
@@ -71,6 +76,13 @@ export function withOptionWords(text: string, typed: TypedWords | null): string 
   }, text);
   return inOptions
     .replace(/^The request is not valid: /, "")
+    .replace(
+      /(?<=The program chose this host: if you trust it, add "[^"]{1,300}" to |hosts that it needs in )the run's network(?=\.$|, )/,
+      (whole) => {
+        const name = option("network");
+        return name === "network" ? whole : name;
+      },
+    )
     .replace(atStart, (whole, verb: string, field: string) => {
       const name = option(field);
       return name === field ? whole : `${verb}${name}`;

@@ -4,6 +4,7 @@ import { statsTable } from "./stats-table.ts";
 
 const row: SandboxStatsRow = {
   container_id: "sbx-1",
+  name: "web",
   engine: "docker",
   kind: "session",
   limits: { cpus: 2, memory_mb: 512 },
@@ -23,12 +24,12 @@ describe("statsTable", () => {
   it("has a line a sandbox, against its limits", () => {
     const [, line = ""] = statsTable([row]).split("\n");
     expect(line.split(/ {2,}/)).toEqual([
-      ...["sbx-1", "docker", "session", "150.5 of 200", "40.1 of 512", "0 B/1023 B", "1.5 MB/-", "61 s"],
+      ...["sbx-1", "web", "docker", "session", "150.5 of 200", "40.1 of 512", "0 B/1023 B", "1.5 MB/-", "61 s"],
     ]);
   });
 
   it("shows what is not known yet as such", () => {
-    const [, line = ""] = statsTable([{ ...row, sample: null }]).split("\n");
-    expect(line.split(/ {2,}/).slice(3)).toEqual(["- of 200", "- of 512", "-/-", "-/-", "-"]);
+    const [, line = ""] = statsTable([{ ...row, name: null, sample: null }]).split("\n");
+    expect(line.split(/ {2,}/).slice(1)).toEqual(["-", "docker", "session", "- of 200", "- of 512", "-/-", "-/-", "-"]);
   });
 });

@@ -4,9 +4,10 @@ import { formatTable } from "./format-table.ts";
 /** One line per sandbox; `-` for what its engine does not report. */
 export function statsTable(rows: readonly SandboxStatsRow[]): string {
   return formatTable(
-    ["SANDBOX", "ENGINE", "KIND", "CPU %", "MEMORY MB", "NET IN/OUT", "DISK READ/WRITE", "UP"],
-    rows.map(({ container_id: id, engine, kind, limits, sample }) => [
+    ["SANDBOX", "NAME", "ENGINE", "KIND", "CPU %", "MEMORY MB", "NET IN/OUT", "DISK READ/WRITE", "UP"],
+    rows.map(({ container_id: id, name, engine, kind, limits, sample }) => [
       id,
+      name ?? "-",
       engine,
       kind,
       `${shown(sample?.cpu_percent)} of ${limits.cpus * 100}`,

@@ -2,6 +2,9 @@ import type { Command } from "commander";
 import { engineChoices } from "../../config/engine-words.ts";
 import type { CommandIo, SetExitCode } from "../command-io.ts";
 import { openCalls } from "../open-calls.ts";
+import { LiveEvents } from "../output/live-events.ts";
+import { nameOption, quietOption } from "../output/name-option.ts";
+import { pathAndCommand } from "../path-and-command.ts";
 import { startPreview } from "./start-preview.ts";
 import { requestOfPreview, type PreviewCommandOptions } from "./preview-options.ts";
 import { showPreview } from "./show-preview.ts";
@@ -13,8 +16,14 @@ export function addPreviewCommand(program: Command, io: CommandIo, setExitCode: 
   program
     .command("preview")
     .argument("[path]", "the project's folder (default: the current one)")
-    .argument("[command...]", "what serves the page, after --; one argument is a shell line")
-    .option("--port <port>", "port the command listens on (default: 3000)")
+    .argument(
+      "[command...]",
+      "what serves the page, after --; one argument is a shell line (default: what the project says, such as its dev script)",
+    )
+    .option(
+      "--port <port>",
+      "port the command listens on; another one is followed (default: as the command or its tool says, else 3000)",
+    )
     .option("--open", "open the page in the browser when it answers")
     .option("--engine <engine>", `${engineChoices} (default: auto)`)
     .option("--image <reference>", "container image (default: chosen by command, lockfile or files)")
@@ -32,17 +41,21 @@ export function addPreviewCommand(program: Command, io: CommandIo, setExitCode: 
     .option("--include-ignored", "also copy node_modules and files that .gitignore excludes")
     .option("--network <policy>", "none, registries, open, or comma-separated domains (default: none)")
     .option("--min-isolation <level>", "namespaces, container or vm: refuse engines with weaker isolation")
+    .option(...nameOption)
+    .option(...quietOption)
     .option("--json", "print one JSON object per status change, instead of the output")
     .addHelpText(
       "after",
-      "\nExample: glovebox preview . --port 5173 -- npm run dev" +
-        "\nThe address and Glovebox's messages go to stderr, the command's output to stdout and stderr as it arrives." +
+      "\nThe address and Glovebox's messages go to stderr, the command's output to stdout and stderr as it arrives." +
         "\nExit code: 0 after Ctrl-C; 1 if the command ended by itself, 124 at the time limit, 125 if it could not be started, 2 wrong usage.",
     )
     .action(async (path: string | undefined, command: readonly string[], options: PreviewCommandOptions) => {
-      const request = requestOfPreview(path, command, options);
+      const given = pathAndCommand(program, path, command);
+      const request = requestOfPreview(given.command, options);
       await using calls = await openCalls();
-      const started = await startPreview(calls, request, io);
-      setExitCode(await showPreview(calls, started, options, io));
+      request["project_path"] = calls.projectPath(given.path);
+      const live = new LiveEvents(io.stderr, { isQuiet: options.quiet });
+      const started = await startPreview(calls, request, { live, signal: io.signal });
+      setExitCode(await showPreview(calls, started, { ...options, live }, io));
     });
 }

@@ -6,6 +6,8 @@ import { toShellLine } from "../run/shell-line.ts";
 export interface PreviewCommandOptions {
   readonly port?: string;
   readonly open?: true;
+  readonly name?: string;
+  readonly quiet?: boolean;
   readonly engine?: string;
   readonly image?: string;
   readonly dockerfile?: boolean;
@@ -22,18 +24,13 @@ export interface PreviewCommandOptions {
   readonly json?: boolean;
 }
 
-/** The request that the options ask for; values are checked by the operation. @throws INVALID_REQUEST naming the option */
-export function requestOfPreview(
-  path: string | undefined,
-  command: readonly string[],
-  options: PreviewCommandOptions,
-): Record<string, unknown> {
-  if (command.length === 0) throw invalidField("COMMAND", "what serves the page, after --: -- npm run dev", "nothing");
+/** The request that the options ask for, without the project's folder; values are checked by the operation. @throws INVALID_REQUEST naming the option */
+export function requestOfPreview(command: readonly string[], options: PreviewCommandOptions): Record<string, unknown> {
   return definedOnly({
-    project_path: path ?? ".",
-    command: toShellLine(command),
+    command: command.length === 0 ? undefined : toShellLine(command),
     port: parsePort(options.port),
     setup_command: options.setup,
+    name: options.name,
     environment: options.env.length > 0 ? Object.fromEntries(options.env.map(parseVariable)) : undefined,
     secrets: options.secret.length > 0 ? secretsOf(options.secret) : undefined,
     include_ignored: options.includeIgnored,

@@ -8,10 +8,15 @@ import { exitCodes } from "../exit-code.ts";
 import { printEntry, type LogEntry } from "../logs/print-entry.ts";
 import type { CommandCalls } from "../open-calls.ts";
 import { describeError } from "../output/error-report.ts";
+import type { LiveEvents } from "../output/live-events.ts";
+import { withOptionWords } from "../output/option-words.ts";
 import { openInBrowser } from "./open-in-browser.ts";
 import type { PreviewCommandOptions } from "./preview-options.ts";
 
-type ShowOptions = Pick<PreviewCommandOptions, "json" | "open">;
+interface ShowOptions extends Pick<PreviewCommandOptions, "json" | "open"> {
+  /** What has shown the warnings of the start. */
+  readonly live: LiveEvents;
+}
 
 /** Seconds that one request waits while it starts. */
 const waitSeconds = 20;
@@ -60,6 +65,7 @@ async function tellStatus(
     row = await calls.send(previewStatusContract, request, { signal });
   }
   if (options.json === true) stdout.write(`${JSON.stringify(row)}\n`);
+  else options.live.warnAll({ ...row, warnings: row.warnings.map((each) => withOptionWords(each, null)) });
   if (row.status !== "running") return;
   if (options.json !== true) stderr.write(addressOf(row));
   if (options.open === true && !(await openInBrowser(row.url, process.platform)))

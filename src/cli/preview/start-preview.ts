@@ -1,16 +1,16 @@
 import { startPreviewContract, type StartPreviewResponse } from "../../operations/previews/start-preview-contract.ts";
-import type { CommandIo } from "../command-io.ts";
 import type { CommandCalls } from "../open-calls.ts";
-import { LiveEvents } from "../output/live-events.ts";
+import { withOptionWords } from "../output/option-words.ts";
+import type { LiveEvents } from "../output/live-events.ts";
 
-/** Starts the preview and reports progress on stderr until its command runs. */
+/** Starts the preview and reports progress and warnings until its command runs. */
 export async function startPreview(
   calls: CommandCalls,
   request: Readonly<Record<string, unknown>>,
-  { stderr, signal }: CommandIo,
+  { live: shown, signal }: { readonly live: LiveEvents; readonly signal: AbortSignal },
 ): Promise<StartPreviewResponse> {
-  using live = new LiveEvents(stderr);
+  using live = shown;
   const started = await calls.send(startPreviewContract, request, { onEvent: live.onEvent, signal });
-  for (const warning of started.warnings) live.warn(warning);
+  live.warnAll({ ...started, warnings: started.warnings.map((each) => withOptionWords(each, null)) });
   return started;
 }

@@ -70,8 +70,14 @@ function engineLines({ name, version, isolation, components = [], attacks }: Pro
   ];
 }
 
+/** An attack that is open succeeds, but no promise is broken. */
+function countWords(verdict: string, count: number): string {
+  const meaning = verdict === "open" ? " (gets through, as docs/threat-model.md says of this engine)" : "";
+  return `${count} ${verdict.replaceAll("_", " ")}${meaning}`;
+}
+
 function verdictLine({ name, verdict, reason, counts, attacks }: ProvenEngine): string {
-  const counted = Object.entries(counts).map(([each, count]) => `${count} ${each.replaceAll("_", " ")}`);
+  const counted = Object.entries(counts).map(([each, count]) => countWords(each, count));
   const through = attacks.filter((each) => each.verdict === "got_through").map(({ tries }) => tries);
   switch (verdict) {
     case "held":

@@ -1,23 +1,21 @@
+import path from "node:path";
 import { engineChoices, ociRuntimeExample } from "../../config/engine-words.ts";
-import { mkdir, readFile, stat } from "node:fs/promises";
-import { buffer } from "node:stream/consumers";
 import type { Command } from "commander";
 import { readHost } from "../../config/host/host.ts";
-import { errorCode } from "../../errors/error-code.ts";
-import { GloveboxError, invalidField } from "../../errors/glovebox-error.ts";
+import { invalidField } from "../../errors/glovebox-error.ts";
 import { openCalls } from "../open-calls.ts";
 import { executeCodeContract, type ExecuteResponse } from "../../operations/execute/execute-contract.ts";
-import { checkCode, maxCodeBytes } from "../../policy/request/code.ts";
 import type { CommandIo, SetExitCode } from "../command-io.ts";
 import { describeError } from "../output/error-report.ts";
 import { LiveEvents } from "../output/live-events.ts";
 import { exitCodeOf } from "../exit-code.ts";
+import { nameOption, quietOption } from "../output/name-option.ts";
 import { ProgramOutput } from "../output/program-output.ts";
 import { escapeLine } from "../output/terminal-escape.ts";
 import { saveArtifacts } from "../../transfer/save-artifacts.ts";
 import { inlineFiles } from "./inline-files.ts";
+import { readProgram } from "./read-program.ts";
 import { requestOfOptions, type RunOptions } from "./run-options.ts";
-import { runWarnings } from "./run-warnings.ts";
 
 const repeated = (value: string, before: readonly string[]): readonly string[] => [...before, value];
 
@@ -66,11 +64,12 @@ export function addRunCommand(program: Command, io: CommandIo, setExitCode: SetE
       "--min-isolation <level>",
       "preload, namespaces, container or vm: refuse engines with weaker isolation (default: namespaces)",
     )
+    .option(...nameOption)
+    .option(...quietOption)
     .option("--json", "print exactly one JSON object, the response, instead of the program's output")
     .addHelpText(
       "after",
       "\nWith --project the limits are those of environments: 2m, 2g, 2 CPUs, 512 processes." +
-        "\nExample: glovebox run --project . -- npm test" +
         "\nExit code: the program's own; 124 timed out, 137 out of memory, 125 Glovebox failed, 2 wrong usage.",
     )
     .action(async (file: string | undefined, args: readonly string[], options: RunOptions) => {
@@ -91,14 +90,15 @@ async function inProject(options: RunOptions, { file, args }: Given, io: Command
 async function run(options: RunOptions, given: Given, io: CommandIo): Promise<number> {
   for (const name of ["setup", "readOnly"] as const) {
     if (options[name] !== undefined)
-      throw invalidField(name === "setup" ? "--setup" : "--read-only", "--project beside it", "none");
+      throw invalidField(name === "setup" ? "--setup" : "--read-only", "--project beside it", undefined);
   }
   const source = await readSource(options, given, io);
   const request = requestOfOptions(options, source);
   const outputs = { stdout: new ProgramOutput(io.stdout), stderr: new ProgramOutput(io.stderr) };
-  const live = new LiveEvents(io.stderr, (output) =>
-    options.json === true ? undefined : outputs[output.stream].write(output.bytes),
-  );
+  const live = new LiveEvents(io.stderr, {
+    isQuiet: options.quiet,
+    onOutput: (output) => (options.json === true ? undefined : outputs[output.stream].write(output.bytes)),
+  });
   let response: ExecuteResponse;
   {
     await using calls = await openCalls();
@@ -112,8 +112,8 @@ async function run(options: RunOptions, given: Given, io: CommandIo): Promise<nu
   const saved = options.output === undefined ? [] : await save(response, options.output);
   if (options.json === true) io.stdout.write(`${JSON.stringify(response)}\n`);
   else {
-    io.stderr.write(saved.map((line) => `${escapeLine(`glovebox: ${line}`)}\n`).join(""));
-    io.stderr.write(runWarnings(response, { shown: live.shown, namesDisk: options.disk !== undefined }));
+    if (options.quiet !== true) io.stderr.write(saved.map((line) => `${escapeLine(`glovebox: ${line}`)}\n`).join(""));
+    live.warnAll(response);
     if (response.error !== undefined && response.outcome !== "cancelled")
       io.stderr.write(describeError(response.error, { stream: io.stderr, shown: live.shown }));
   }
@@ -122,10 +122,7 @@ async function run(options: RunOptions, given: Given, io: CommandIo): Promise<nu
 
 /** Saves the files that the program left; reports what was done. */
 async function save({ artifacts = [] }: ExecuteResponse, folder: string): Promise<readonly string[]> {
-  await mkdir(folder, { recursive: true }).catch((error: unknown) => {
-    throw invalidField("--output", "a folder that can be written", `${folder} (${errorCode(error)})`, error);
-  });
-  const { saved, warnings } = await saveArtifacts(artifacts, folder, {
+  const { saved, warnings } = await saveArtifacts(artifacts, path.resolve(folder), {
     platform: readHost().platform,
     nowMs: Date.now(),
   });
@@ -146,24 +143,8 @@ async function readSource({ code }: RunOptions, { file, args }: Given, io: Comma
     const programArgs = file === undefined ? args : [file, ...args];
     return { code, file: null, args: programArgs, readsStdin: false };
   }
-  if (file === undefined) throw invalidField("FILE", 'a file, "-" for standard input, or -c CODE', "nothing");
-  if (file === "-") return { code: readCode(await buffer(io.stdin)), file: null, args, readsStdin: true };
-  return { code: readCode(await readProgram(file)), file, args, readsStdin: false };
-}
-
-/** The operation refuses what its language does not allow. */
-function readCode(bytes: Uint8Array): string {
-  return checkCode(bytes, "javascript");
-}
-
-async function readProgram(file: string): Promise<Uint8Array> {
-  try {
-    const { size } = await stat(file);
-    if (size > maxCodeBytes) throw invalidField("code", `at most ${maxCodeBytes} bytes`, `${size} bytes`);
-    return await readFile(file);
-  } catch (error) {
-    if (error instanceof GloveboxError) throw error;
-    const reason = (error as NodeJS.ErrnoException).code === "ENOENT" ? "which does not exist" : "which cannot be read";
-    throw invalidField("FILE", "a program that can be read", `${file}, ${reason}`, error);
-  }
+  if (file === undefined) throw invalidField("FILE", 'a file, "-" for standard input, or -c CODE', undefined);
+  const program = await readProgram({ file, io });
+  const isInput = file === "-";
+  return { code: program, file: isInput ? null : file, args, readsStdin: isInput };
 }

@@ -19,7 +19,6 @@ import {
   splitPackages,
   type RunOptions,
 } from "./run-options.ts";
-import { runWarnings } from "./run-warnings.ts";
 import { toShellLine } from "./shell-line.ts";
 
 /** Options of `glovebox run` that only apply to a program without a project, by their names in the parser. */
@@ -29,9 +28,10 @@ const ofPrograms = ["code", "language", "runtime", "file", "artifact", "output"]
 export async function runInProject(options: RunOptions, command: readonly string[], io: CommandIo): Promise<number> {
   const request = requestOf(options, command);
   const outputs = { stdout: new ProgramOutput(io.stdout), stderr: new ProgramOutput(io.stderr) };
-  const live = new LiveEvents(io.stderr, (output) =>
-    options.json === true ? undefined : outputs[output.stream].write(output.bytes),
-  );
+  const live = new LiveEvents(io.stderr, {
+    isQuiet: options.quiet,
+    onOutput: (output) => (options.json === true ? undefined : outputs[output.stream].write(output.bytes)),
+  });
   let response: RunInProjectResponse;
   {
     await using calls = await openCalls();
@@ -41,7 +41,10 @@ export async function runInProject(options: RunOptions, command: readonly string
     response = await calls.send(runInProjectContract, request, call);
   }
   if (options.json === true) io.stdout.write(`${JSON.stringify(response)}\n`);
-  else io.stderr.write(describe(response, { shown: live.shown, namesDisk: options.disk !== undefined }));
+  else {
+    live.warnAll(response);
+    io.stderr.write(describe(response, live.shown));
+  }
   return typeof io.signal.reason === "number" ? io.signal.reason : exitCodeOf(response);
 }
 
@@ -50,12 +53,13 @@ function requestOf(options: RunOptions, command: readonly string[]): Record<stri
   const unwanted = ofPrograms.find((name) => options[name] !== undefined && options[name].length > 0);
   if (unwanted !== undefined)
     throw invalidField(`--${unwanted}`, "no such option together with --project", options[unwanted]);
-  if (command.length === 0) throw invalidField("COMMAND", "what runs in the project, after --: -- npm test", "nothing");
+  if (command.length === 0) throw invalidField("COMMAND", "what runs in the project, after --: -- npm test", undefined);
   const { packages } = options;
   if (packages === "auto") throw invalidField("--packages", "names of packages beside --project", packages);
   const limits = limitsOfOptions(options);
   return definedOnly({
     project_path: options.project,
+    name: options.name,
     command: toShellLine(command),
     setup_command: options.setup,
     read_only: options.readOnly,
@@ -71,11 +75,11 @@ function requestOf(options: RunOptions, command: readonly string[]): Record<stri
   });
 }
 
-function describe(response: RunInProjectResponse, shown: Parameters<typeof runWarnings>[1]): string {
+function describe(response: RunInProjectResponse, shown: ReadonlySet<string>): string {
   const { error, outcome, tooling_files: files } = response;
   const changed = files.map(({ path, change }) => `${escapeLine(`glovebox: ${change}: ${path}`)}\n`);
-  const explained = error === undefined || outcome === "cancelled" ? "" : describeError(error);
-  return `${runWarnings(response, shown)}${changed.join("")}${explained}`;
+  const explained = error === undefined || outcome === "cancelled" ? "" : describeError(error, { shown });
+  return `${changed.join("")}${explained}`;
 }
 
 function onThisMachine(): GloveboxError {

@@ -11,6 +11,8 @@ export interface RunOptions {
   readonly project?: string;
   readonly readOnly?: boolean;
   readonly setup?: string;
+  readonly name?: string;
+  readonly quiet?: boolean;
   readonly engine?: string;
   readonly language?: string;
   readonly runtime?: string;
@@ -55,6 +57,7 @@ export function requestOfOptions(
     artifacts: artifactsOf(options),
     limits: limitsOfOptions(options),
     runtime: options.runtime,
+    name: options.name,
     engine: options.engine,
     image: options.image,
     network: parseNetworkOption(options.network),

@@ -16,8 +16,6 @@ export interface OwnTerminal {
   readonly term: string | undefined;
   /** Each new size. */
   readonly sizes: AsyncIterable<Size>;
-  /** Restores line editing and Ctrl-C in the user's terminal, for a program that has no terminal. */
-  readonly takeBack: () => void;
   /** Every key, including those that otherwise end the command. */
   readonly typed: AsyncIterable<Uint8Array>;
   /** Draws what the program writes, except what a terminal answers or stores (see `TerminalFilter`). */
@@ -39,7 +37,6 @@ export async function withOwnTerminal<T>(io: CommandIo, work: (terminal: OwnTerm
       size: size(),
       term: /^[\w.+-]{1,64}$/.test(io.term) ? io.term : undefined,
       sizes: sizesOf(stdout, size, over.signal),
-      takeBack: () => stdin.setRawMode?.(false),
       typed: stdin.iterator({ destroyOnReturn: false }),
       draw: async (bytes) => {
         if (!stdout.write(filter.push(bytes))) await untilWritable(stdout);

@@ -1,18 +1,21 @@
-import { writeFile } from "node:fs/promises";
+import path from "node:path";
 import type { Command } from "commander";
 import { engineChoices } from "../../config/engine-words.ts";
+import { readHost } from "../../config/host/host.ts";
 import { errorCode } from "../../errors/error-code.ts";
-import { invalidField } from "../../errors/glovebox-error.ts";
+import { GloveboxError, invalidField } from "../../errors/glovebox-error.ts";
 import { countsLine, runTestsContract, type RunTestsResponse } from "../../operations/tests/run-tests-contract.ts";
 import type { CommandIo, SetExitCode } from "../command-io.ts";
 import { exitCodes } from "../exit-code.ts";
 import { openCalls } from "../open-calls.ts";
+import { pathAndCommand, type PathAndCommand } from "../path-and-command.ts";
 import { describeError } from "../output/error-report.ts";
 import { LiveEvents } from "../output/live-events.ts";
+import { nameOption, quietOption } from "../output/name-option.ts";
 import { ProgramOutput } from "../output/program-output.ts";
 import { escapeLine } from "../output/terminal-escape.ts";
 import { inlineFiles } from "../run/inline-files.ts";
-import { runWarnings } from "../run/run-warnings.ts";
+import { saveFile } from "../../transfer/save-file.ts";
 import { requestOfTest, type TestOptions } from "./test-options.ts";
 
 const repeated = (value: string, before: readonly string[]): readonly string[] => [...before, value];
@@ -22,7 +25,10 @@ export function addTestCommand(program: Command, io: CommandIo, setExitCode: Set
   program
     .command("test")
     .argument("[path]", "the project's folder (default: the current one)")
-    .argument("[command...]", "what runs the tests, after --; one argument is a shell line")
+    .argument(
+      "[command...]",
+      "what runs the tests, after --; one argument is a shell line (default: what the project's files say)",
+    )
     .option("--engine <engine>", `${engineChoices} (default: auto)`)
     .option(
       "--image <reference>",
@@ -51,42 +57,33 @@ export function addTestCommand(program: Command, io: CommandIo, setExitCode: Set
     .option("--min-isolation <level>", "namespaces, container or vm: refuse engines with weaker isolation")
     .option("--junit <file>", "write the whole report as JUnit XML")
     .option("--ctrf <file>", "write the whole report in the Common Test Report Format")
+    .option(...nameOption)
+    .option(...quietOption)
     .option("--json", "print exactly one JSON object, the response, instead of the tests' output")
     .addHelpText(
       "after",
-      "\nExample: glovebox test . -- npm test" +
-        "\nExit code: 0 only for the verdict passed; else the command's own if it is not 0, 1 failed or nothing ran, 124 timed out, 137 out of memory, 125 could not run, 2 wrong usage.",
+      "\nExit code: 0 only for the verdict passed; else the command's own if it is not 0, 1 failed or nothing ran, 124 timed out, 137 out of memory, 125 could not run, 2 wrong usage.",
     )
     .action(async (path: string | undefined, command: readonly string[], options: TestOptions) => {
-      if (path !== undefined && beginsBehindDashes(program, 1 + command.length))
-        throw invalidField("PATH", "the project's folder before --: glovebox test . -- npm test", "nothing");
-      setExitCode(await test({ path, command, options }, io));
+      setExitCode(await test({ ...pathAndCommand(program, path, command), options }, io));
     });
 }
 
-/** Whether all operands come after `--`; the first would then be taken for the folder. */
-function beginsBehindDashes(program: Command, operands: number): boolean {
-  // What was typed; commander keeps it, but its types leave it out.
-  const { rawArgs = [] } = program as unknown as { readonly rawArgs?: readonly string[] };
-  const dashes = rawArgs.indexOf("--");
-  return dashes !== -1 && rawArgs.length - dashes - 1 === operands;
-}
-
-interface Wanted {
-  readonly path: string | undefined;
-  readonly command: readonly string[];
+interface Wanted extends PathAndCommand {
   readonly options: TestOptions;
 }
 
 async function test({ path, command, options }: Wanted, io: CommandIo): Promise<number> {
-  const request = requestOfTest(path, command, options);
+  const request = requestOfTest(command, options);
   const outputs = { stdout: new ProgramOutput(io.stdout), stderr: new ProgramOutput(io.stderr) };
-  const live = new LiveEvents(io.stderr, (output) =>
-    options.json === true ? undefined : outputs[output.stream].write(output.bytes),
-  );
+  const live = new LiveEvents(io.stderr, {
+    isQuiet: options.quiet,
+    onOutput: (output) => (options.json === true ? undefined : outputs[output.stream].write(output.bytes)),
+  });
   let response: RunTestsResponse;
   {
     await using calls = await openCalls();
+    request["project_path"] = calls.projectPath(path);
     if (calls.isRemote && options.trusted.length > 0)
       request["trusted_files"] = await inlineFiles("--trusted", options.trusted);
     using shown = live;
@@ -95,31 +92,31 @@ async function test({ path, command, options }: Wanted, io: CommandIo): Promise<
   await writeReport("--junit", options.junit, response.report?.junit);
   await writeReport("--ctrf", options.ctrf, response.report?.ctrf);
   if (options.json === true) io.stdout.write(`${JSON.stringify(response)}\n`);
-  else
-    io.stderr.write(
-      describe(
-        response,
-        live.shown,
-        runWarnings(response, { shown: live.shown, namesDisk: options.disk !== undefined }),
-      ),
-    );
+  else {
+    live.warnAll(response);
+    io.stderr.write(describe(response, live.shown));
+  }
   return typeof io.signal.reason === "number" ? io.signal.reason : exitCodeOfTests(response);
 }
 
 async function writeReport(option: string, file: string | undefined, text: string | undefined): Promise<void> {
   if (file === undefined || text === undefined) return;
   try {
-    await writeFile(file, text);
+    await saveFile(path.resolve(file), text, { platform: readHost().platform, nowMs: Date.now() });
   } catch (error) {
-    throw invalidField(option, "a file that can be written", `${file} (${errorCode(error)})`, error);
+    const reason = error instanceof GloveboxError ? error.message : errorCode(error);
+    throw invalidField(option, "a file that can be written", `${file} (${reason})`, error);
   }
 }
 
 /** The verdict comes last: it is what people look for. */
-function describe(response: RunTestsResponse, shown: ReadonlySet<string>, warnings: string): string {
+function describe(response: RunTestsResponse, shown: ReadonlySet<string>): string {
   const { error, verdict, reason, outcome } = response;
   const explained = error === undefined || outcome === "cancelled" ? "" : describeError(error, { shown });
-  return `${warnings}${explained}${escapeLine(`glovebox: ${verdict}: ${reason} (${countsLine(response)})`)}\n`;
+  const counts = `(${countsLine(response)})`;
+  // An error says the reason already.
+  const said = explained !== "" && error?.message.startsWith(reason) === true;
+  return `${explained}${escapeLine(`glovebox: ${verdict}${said ? "" : `: ${reason}`} ${counts}`)}\n`;
 }
 
 function exitCodeOfTests({ verdict, exit_code: exitCode }: RunTestsResponse): number {

@@ -1,9 +1,10 @@
 import { toShellLine } from "../run/shell-line.ts";
-import { invalidField } from "../../errors/glovebox-error.ts";
 import { definedOnly, limitsOfOptions, parseNetworkOption, parseVariable } from "../run/run-options.ts";
 
 /** Options of `glovebox test` as the parser leaves them. */
 export interface TestOptions {
+  readonly name?: string;
+  readonly quiet?: boolean;
   readonly engine?: string;
   readonly image?: string;
   readonly dockerfile?: boolean;
@@ -24,18 +25,13 @@ export interface TestOptions {
   readonly json?: boolean;
 }
 
-/** The request that the options ask for; values are checked by the operation. @throws INVALID_REQUEST naming the option */
-export function requestOfTest(
-  path: string | undefined,
-  command: readonly string[],
-  options: TestOptions,
-): Record<string, unknown> {
-  if (command.length === 0) throw invalidField("COMMAND", "what runs the tests, after --: -- npm test", "nothing");
+/** The request that the options ask for, without the project's folder; values are checked by the operation. @throws INVALID_REQUEST naming the option */
+export function requestOfTest(command: readonly string[], options: TestOptions): Record<string, unknown> {
   const reports = [options.ctrf === undefined ? [] : "ctrf", options.junit === undefined ? [] : "junit"].flat();
   return definedOnly({
-    project_path: path ?? ".",
-    test_command: toShellLine(command),
+    test_command: command.length === 0 ? undefined : toShellLine(command),
     dockerfile: options.dockerfile,
+    name: options.name,
     setup_command: options.setup,
     environment: options.env.length > 0 ? Object.fromEntries(options.env.map(parseVariable)) : undefined,
     trusted_files: options.trusted.length > 0 ? options.trusted : undefined,

@@ -22,6 +22,8 @@ export interface ProtocolPassage {
   readonly onEvent: (event: OperationEvent) => void | Promise<void>;
   /** Already reported, as warnings. */
   readonly shown: ReadonlySet<string>;
+  /** Reports the warnings of the result. */
+  readonly warnAll: LiveEvents["warnAll"];
   /** What the user is told at the end in addition to the verdict; may be empty. */
   lastWords(): string;
 }
@@ -50,10 +52,12 @@ export function passProtocol(io: CommandIo): ProtocolPassage {
   const stdout = new ProgramOutput(io.stdout);
   const stderr = new DiagnosticOutput(io.stderr, maxDiagnosticBytes);
   const lines = new LineBound(maxMessageBytes);
-  const live = new LiveEvents(io.stderr, async ({ stream, bytes }) => {
-    if (stream === "stderr") return stderr.write(bytes);
-    if (!lines.holds(bytes)) return end(tooLong());
-    await stdout.write(bytes);
+  const live = new LiveEvents(io.stderr, {
+    onOutput: async ({ stream, bytes }) => {
+      if (stream === "stderr") return stderr.write(bytes);
+      if (!lines.holds(bytes)) return end(tooLong());
+      await stdout.write(bytes);
+    },
   });
   return {
     stdin,
@@ -63,6 +67,7 @@ export function passProtocol(io: CommandIo): ProtocolPassage {
       return live.onEvent(event);
     },
     shown: live.shown,
+    warnAll: (response) => live.warnAll(response),
     lastWords: () => {
       live[Symbol.dispose]();
       const { droppedBytes: dropped } = stderr;

@@ -7,7 +7,7 @@ import { parseRequest } from "../../operations/contract/parse-request.ts";
 import type { CommandIo, SetExitCode } from "../command-io.ts";
 import { exitCodeOf, exitCodeOfError, exitCodes } from "../exit-code.ts";
 import { describeError } from "../output/error-report.ts";
-import { runWarnings } from "../run/run-warnings.ts";
+import { plainLog } from "../output/plain-log.ts";
 import { PassageEnd, passProtocol, type ProtocolPassage } from "./pass-protocol.ts";
 import { addWrapOptions, requestOfWrap, type WrapOptions } from "./wrap-options.ts";
 
@@ -42,7 +42,10 @@ async function wrap(request: Record<string, unknown>, io: CommandIo): Promise<nu
   const passage = passProtocol(io);
   // Loaded on use: the other commands start faster without it.
   const { openEmbeddedCaller } = await import("../../library/embedded-caller.ts");
-  const { call, principal, close } = await openEmbeddedCaller({ keepsWarm: false });
+  const { call, principal, close } = await openEmbeddedCaller({
+    keepsWarm: false,
+    openLog: () => plainLog(process.stderr),
+  });
   try {
     const { stdin, signal, onEvent } = passage;
     const response = await call(wrapServerContract, checked, { principal, stdin, signal, onEvent });
@@ -57,7 +60,8 @@ async function wrap(request: Record<string, unknown>, io: CommandIo): Promise<nu
 
 /** The verdict, on stderr; determines the exit code. */
 function conclude(response: WrapServerResponse, passage: ProtocolPassage, io: CommandIo): number {
-  io.stderr.write(`${runWarnings(response, { shown: passage.shown, namesDisk: false })}${passage.lastWords()}`);
+  passage.warnAll(response);
+  io.stderr.write(passage.lastWords());
   const { outcome, error, exit_code: code, duration_ms: durationMs } = response;
   if (outcome === "cancelled") return endedBy(passage, io);
   if (error !== undefined) io.stderr.write(describeError(error, { stream: io.stderr, shown: passage.shown }));

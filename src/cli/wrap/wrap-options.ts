@@ -2,6 +2,7 @@ import path from "node:path";
 import type { Command } from "commander";
 import type { Environment } from "../../config/layers/environment-layer.ts";
 import { invalidField } from "../../errors/glovebox-error.ts";
+import { nameOption } from "../output/name-option.ts";
 import {
   definedOnly,
   limitsOfOptions,
@@ -13,6 +14,7 @@ import {
 
 /** Options of `glovebox mcp wrap` as the parser leaves them. */
 export interface WrapOptions {
+  readonly name?: string;
   readonly engine?: string;
   readonly minIsolation?: string;
   readonly network?: string;
@@ -53,11 +55,13 @@ export function addWrapOptions(command: Command): Command {
     .option("--cpus <number>", "CPUs' worth of time (default: 1)")
     .option("--pids <number>", "processes and threads together (default: 100)")
     .option("--disk <size>", "writable space (default: 1g)")
-    .option("--oci-runtime <name>", "OCI runtime of the engine");
+    .option("--oci-runtime <name>", "OCI runtime of the engine")
+    .option(...nameOption);
 }
 
 const repeatable = ["mount", "secret", "env"] as const;
 const single = [
+  "name",
   "engine",
   "minIsolation",
   "network",
@@ -96,6 +100,7 @@ export function requestOfWrap(
   const limits = limitsOfOptions(options);
   return definedOnly({
     command,
+    name: options.name,
     packages: options.packages === undefined ? undefined : splitPackages(options.packages),
     environment: Object.fromEntries(options.env.map((text) => variableOf(text, environment))),
     secrets: options.secret.length > 0 ? secretsOf(options.secret) : undefined,

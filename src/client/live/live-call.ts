@@ -120,7 +120,7 @@ class LiveCall {
       case "error":
         return this.#end(errorOfWire(event.error));
       case "terminal":
-        return this.#output.between(() => this.#call.onEvent?.({ type: "terminal", isHeld: event.is_held }));
+        return this.#output.between(() => this.#call.onEvent?.({ type: "terminal" }));
       case "sandbox":
       case "output":
       case "denied":

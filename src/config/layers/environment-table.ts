@@ -1,3 +1,4 @@
+import { engineTable } from "../../engines/engine-table.ts";
 import { limitFieldNames } from "../../policy/limits/limit-fields.ts";
 import { limitKinds } from "../../policy/limits/limits.ts";
 
@@ -42,6 +43,7 @@ export const environmentTable: Readonly<Record<string, EnvironmentRow>> = {
   GLOVEBOX_IMAGE_TYPESCRIPT: { key: "images.typescript", form: "text" },
   GLOVEBOX_IMAGE_SESSION: { key: "images.session", form: "text" },
   GLOVEBOX_IMAGE_SESSION_BASE: { key: "images.session_base", form: "text" },
+  GLOVEBOX_IMAGES_ALLOW: { key: "images.allow", form: "list" },
   GLOVEBOX_PREBUILT_ONLY: { key: "prebuilt_only", form: "flag" },
   GLOVEBOX_BUILD_DOCKERFILES: { key: "build_dockerfiles", form: "flag" },
   GLOVEBOX_ENGINE_RESTART: { key: "engine_restart", form: "text" },
@@ -99,7 +101,10 @@ export const environmentTable: Readonly<Record<string, EnvironmentRow>> = {
 };
 
 /** Variables of ours that set no key; the first names the file. */
-export const otherVariables: readonly string[] = ["GLOVEBOX_CONFIG", "GLOVEBOX_BUN"];
+export const otherVariables: readonly string[] = [
+  "GLOVEBOX_CONFIG",
+  ...engineTable.flatMap(({ variables = [] }) => variables).filter((name) => name.startsWith("GLOVEBOX_")),
+];
 
 /** Prefixes of the test suite's variables, which are ignored here. */
 export const ignoredPrefixes: readonly string[] = ["GLOVEBOX_TEST_", "GLOVEBOX_TESTBED_"];

@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import { nest, settingsKeys, valueAt } from "./settings-keys.ts";
 
 describe("settingsKeys", () => {
-  it("lists 104 keys, each once, each described in a sentence", () => {
-    expect(new Set(settingsKeys.map((row) => row.key)).size).toBe(104);
+  it("lists 105 keys, each once, each described in a sentence", () => {
+    expect(new Set(settingsKeys.map((row) => row.key)).size).toBe(105);
     expect(settingsKeys.filter((row) => !/^[A-Z].*\.$/s.test(row.description))).toEqual([]);
   });
 });

@@ -61,6 +61,7 @@ function load({
       temporaryDirectory: at("tmp"),
     },
     workingDirectoryIsRoot: !server,
+    projectsSetting: "GLOVEBOX_PROJECT_ROOTS",
   });
 }
 

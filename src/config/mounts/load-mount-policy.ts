@@ -19,6 +19,8 @@ export interface MountSources {
   >;
   /** Whether the working directory is a root if none are configured: true on the user's own machine. */
   readonly workingDirectoryIsRoot: boolean;
+  /** The setting that lists folders for projects, as refusals name it. */
+  readonly projectsSetting: string;
 }
 
 /** What sandboxes may get, and where that is configured. */
@@ -66,6 +68,7 @@ export async function loadMountPolicy(sources: MountSources): Promise<LoadedMoun
       ),
       nonMainReadOnly: allowlist?.content.nonMainReadOnly ?? true,
       hasAllowlist: allowlist !== null,
+      projectsSetting: sources.projectsSetting,
     },
     allowlist,
     lookedFor: places.map((place) => place.path),

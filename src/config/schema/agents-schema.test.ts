@@ -49,6 +49,7 @@ describe("groups of agents", () => {
     [{ family: { network: ["open", "example.com"] } }, "agents.groups.family.network"],
     [{ family: { agent: { name: "../x" } } }, "agents.groups.family.agent.name"],
     [{ family: { image: "x" } }, "agents.groups.family.image"],
+    [{ family: { principals: ["ci"] } }, "agents.groups.family.principals.0"],
     [{ "..": {} }, "agents.groups"],
     [{ global: {} }, "agents.groups.global"],
     [{ Family: {} }, "agents.groups.Family"],

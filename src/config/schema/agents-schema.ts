@@ -4,7 +4,7 @@ import { GloveboxError } from "../../errors/glovebox-error.ts";
 import { checkGroupName } from "../../policy/agents/group-name.ts";
 import { parseNetwork } from "../../policy/network/network.ts";
 import type { AgentsConfig } from "../agents-config.ts";
-import { hostPath, imageReference, variableNames, wholeNumber } from "./leaf-schemas.ts";
+import { hostPath, imageReference, principalList, variableNames, wholeNumber } from "./leaf-schemas.ts";
 
 const section = "an object";
 const maxGroups = 1_024;
@@ -214,7 +214,7 @@ const group = z.strictObject(
         section,
       )
       .optional(),
-    principals: z.array(z.string("text").min(1, "no empty text"), "a list of principals").max(1_024).optional(),
+    principals: principalList().optional(),
   },
   section,
 );

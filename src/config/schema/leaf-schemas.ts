@@ -3,7 +3,9 @@ import * as z from "zod";
 import { maxDurationMs, parseDuration } from "../../base/duration.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import { packagePattern } from "../../policy/install-policy.ts";
+import { isPrincipal, principalWords } from "../../policy/principal.ts";
 import { environmentName } from "../../policy/request/environment.ts";
+import { checkGrantedImage } from "../../policy/grants/granted-images.ts";
 import { checkImageReference } from "../../policy/image-reference.ts";
 import { checkRelativePath } from "../../policy/request/relative-path.ts";
 import { expectedLimit, limitFields, type LimitField } from "../../policy/limits/limit-fields.ts";
@@ -12,6 +14,12 @@ import { expectedLimit, limitFields, type LimitField } from "../../policy/limits
 export function wholeNumber(unit: string, from: number, to: number): z.ZodNumber {
   const words = `a whole number of ${unit} from ${from} to ${to}`;
   return z.number(words).int(words).min(from, words).max(to, words);
+}
+
+/** Who may use something: each must be a principal that a request can have, or it would match nobody. */
+export function principalList(): z.ZodArray<z.ZodString> {
+  const words = `a list, each ${principalWords}`;
+  return z.array(z.string(words).refine(isPrincipal, words), words).max(1_024, "at most 1024 principals");
 }
 
 export function choice<const Choice extends string>(choices: readonly Choice[]): z.ZodEnum<{ [Name in Choice]: Name }> {
@@ -40,6 +48,13 @@ export function duration(): z.ZodType<number, string> {
 export function imageReference(): z.ZodString {
   const words = "an image reference such as python:3.12-slim";
   return z.string(words).refine((text) => unlessRefused(() => checkImageReference(text)) !== null, words);
+}
+
+/** Images, and whole registries. */
+export function allowedImages(): z.ZodArray<z.ZodString> {
+  const words = "a list of at most 256 images such as python:3.13, or registries such as registry.example:5000/*";
+  const isEntry = (text: string): boolean => unlessRefused(() => (checkGrantedImage(text, "image"), true)) !== null;
+  return z.array(z.string(words).refine(isEntry, words), words).max(256, words);
 }
 
 /** A path of this machine that does not depend on where the process starts. */

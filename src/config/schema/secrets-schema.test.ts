@@ -16,11 +16,16 @@ describe("the key secrets", () => {
   it("takes names with their sources", async () => {
     const { values } = await load({
       OPENAI: { env: "OPENAI_API_KEY" },
-      db: { file: "~/db-password", principals: ["ann"], kinds: ["agent", "session"] },
+      db: { file: "~/db-password", principals: ["key:4k2m7q9x1w3e"], kinds: ["agent", "session"] },
     });
     expect(values.secrets).toEqual([
       { name: "OPENAI", from: { kind: "env", variable: "OPENAI_API_KEY" }, principals: null, kinds: null },
-      { name: "db", from: { kind: "file", path: "~/db-password" }, principals: ["ann"], kinds: ["agent", "session"] },
+      {
+        name: "db",
+        from: { kind: "file", path: "~/db-password" },
+        principals: ["key:4k2m7q9x1w3e"],
+        kinds: ["agent", "session"],
+      },
     ]);
   });
 
@@ -51,8 +56,9 @@ describe("the key secrets", () => {
     ["a value as a field", { OPENAI: { value } }],
     ["a value as a variable's name", { OPENAI: { env: value } }],
     ["a value as a file", { OPENAI: { file: value } }],
-    ["two sources", { OPENAI: { env: "A", file: "/b", principals: [value] } }],
-    ["no source", { OPENAI: { principals: [value] } }],
+    ["principals that no key has", { OPENAI: { env: "A", principals: [value] } }],
+    ["two sources", { OPENAI: { env: "A", file: "/b", principals: ["local"] } }],
+    ["no source", { OPENAI: { principals: ["local"], kinds: ["agent"] } }],
     ["a kind that is none", { OPENAI: { env: "A", kinds: [value] } }],
     ["a value as a name", { [value]: { env: "A" } }],
     ["a list with a value", ["A_KEY", value]],

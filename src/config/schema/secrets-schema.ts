@@ -1,21 +1,21 @@
 import * as z from "zod";
 import { environmentName } from "../../policy/request/environment.ts";
 import { limitKinds, type LimitKind } from "../../policy/limits/limits.ts";
-import { hostPath } from "./leaf-schemas.ts";
+import { principalWords } from "../../policy/principal.ts";
+import { hostPath, principalList } from "./leaf-schemas.ts";
 import type { SecretSource } from "../secrets/secret-source.ts";
 
 const maxSecrets = 256;
 /** The usual form of variable names; anything else may be a value in the wrong place. */
 const listedName = /^[A-Z_][A-Z0-9_]{0,63}$/;
 const listWords = "a list of names of environment variables, in capitals, such as OPENAI_API_KEY (never a value)";
-const entryWords =
-  '{ "env": "VARIABLE" } or { "file": "/path" }, with "principals" and "kinds" if it is not for all (never a value)';
+const entryWords = `{ "env": "VARIABLE" } or { "file": "/path" }, with "principals" (each ${principalWords}) and "kinds" if it is not for all (never a value)`;
 
 const entry = z
   .strictObject({
     env: z.string().regex(environmentName).optional(),
     file: hostPath().optional(),
-    principals: z.array(z.string().min(1)).max(1024).optional(),
+    principals: principalList().optional(),
     kinds: z.array(z.enum(limitKinds)).optional(),
   })
   .refine(({ env, file }) => (env === undefined) !== (file === undefined));

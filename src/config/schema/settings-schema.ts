@@ -5,13 +5,11 @@ import { isolationLevels } from "../../policy/isolation.ts";
 import { defaultLimits, withinCeilings } from "../../policy/limits/limits.ts";
 import { restartRules } from "../../engines/mend/restart-rule.ts";
 import { toolingFilesModes } from "../../policy/tooling/tooling-files.ts";
-import { defaultSessionImage } from "../../policy/session-profile.ts";
-import { containerRuntimes, defaultExecutionMode, executionModes, logLevels, type Config } from "../config.ts";
+import { containerRuntimes, executionModes, logLevels, type Config } from "../config.ts";
 import {
   choice,
   duration,
   hostPath,
-  imageReference,
   hostNames,
   origins,
   packagePatterns,
@@ -19,6 +17,7 @@ import {
   variableNames,
   wholeNumber,
 } from "./leaf-schemas.ts";
+import { imagesSection, toImages } from "./images-schema.ts";
 import { agentsSection, toAgents } from "./agents-schema.ts";
 import { previewSection, toPreview } from "./preview-schema.ts";
 import { networkSection, toNetwork } from "./network-schema.ts";
@@ -33,8 +32,11 @@ const usualMinAgeMs = 24 * 3_600_000;
 const schema = z.strictObject(
   {
     execution_mode: choice(executionModes)
-      .default(defaultExecutionMode)
-      .describe("Where `run_code` runs: `container` in a container, `preload` in the embedded sandbox."),
+      .nullable()
+      .default(null)
+      .describe(
+        "Where `run_code` runs: `container` in a container, `preload` in the embedded sandbox; unset: in the embedded sandbox, and for `glovebox serve` in a container if an engine answers at its start.",
+      ),
     container_runtime: choice(containerRuntimes)
       .default("auto")
       .describe("The container engine; `auto` uses the first that answers."),
@@ -70,20 +72,7 @@ const schema = z.strictObject(
       .describe(
         "Weakest isolation accepted. Requests may ask for more; only the command line and the library may ask for less. If unset, sessions over stdio use the best the host offers.",
       ),
-    images: z
-      .strictObject(
-        {
-          python: imageReference().default("python:3.12-slim").describe("Image for one-shot Python runs."),
-          javascript: imageReference().default("node:24-slim").describe("Image for one-shot JavaScript runs."),
-          typescript: imageReference().default("node:24-slim").describe("Image for one-shot TypeScript runs."),
-          session: imageReference()
-            .default(defaultSessionImage)
-            .describe("Image for sessions (`run_code`); Glovebox builds the default image."),
-          session_base: imageReference().default("alpine:3").describe("Base image of the session image."),
-        },
-        section,
-      )
-      .prefault({}),
+    images: imagesSection(),
     prebuilt_only: z
       .boolean("true or false")
       .default(false)
@@ -238,16 +227,10 @@ export function parseSettings(raw: unknown): ParsedSettings {
     maxOutputBytes: keys.max_output_bytes,
     environmentIdleMs: keys.environment_idle_timeout,
     minIsolation: keys.min_isolation,
-    images: {
-      python: keys.images.python,
-      javascript: keys.images.javascript,
-      typescript: keys.images.typescript,
-      session: keys.images.session,
-    },
+    ...toImages(keys.images),
     prebuiltOnly: keys.prebuilt_only,
     buildDockerfiles: keys.build_dockerfiles,
     engineRestart: keys.engine_restart,
-    sessionBaseImage: keys.images.session_base,
     session: { idleTimeoutMs: keys.session.idle_timeout },
     limits: {
       session: bounded(limits.session),

@@ -41,7 +41,7 @@ export function storeSection(): z.ZodPrefault<z.ZodObject<StoreShape, z.core.$st
         max_age_days: wholeNumber("days", 1, 3_650).default(30).describe("Days after which stored data is removed."),
         max_mb: wholeNumber("MB", 1, 1_048_576)
           .default(1_024)
-          .describe("Maximum MB (MiB) of stored log entries; beyond it the oldest are removed."),
+          .describe("Maximum MB (MiB) of stored log entries; beyond it whoever has most loses the oldest."),
       },
       "an object",
     )

@@ -37,6 +37,15 @@ export async function openAccessToken(host: TokenHost): Promise<string> {
   return made;
 }
 
+/** The same without making one; null where there is none, or none that a server would accept. */
+export async function knownAccessToken(host: TokenHost): Promise<string | null> {
+  try {
+    return await readToken(accessTokenFile(host), host);
+  } catch {
+    return null;
+  }
+}
+
 /** Atomic: if several processes try at the same time, one creates it and none sees half of it. */
 async function makeToken(file: string): Promise<void> {
   const fresh = `${file}.${randomBytes(9).toString("hex")}`;

@@ -3,6 +3,7 @@ import type { WireAlert } from "../../operations/contract/alert-schema.ts";
 import type { OwnSandboxes } from "../../operations/sandboxes/sandbox-state-schema.ts";
 import type { ApiFailure } from "./api-failure.ts";
 import { ask } from "./ask.ts";
+import { joinAlerts, type JoinedAlert } from "./join-alerts.ts";
 import { poll } from "./polling.ts";
 
 export type SandboxRow = OwnSandboxes["sandboxes"][number];
@@ -18,21 +19,21 @@ export interface Listed<Row> {
 
 const empty: Listed<never> = { rows: null, failure: null, atMs: 0 };
 
-/** Rows of one list. */
+/** Rows of one list; of alerts their starts and ends. */
 const shown = { history: 200, alerts: 200 } as const;
 /** How often each is asked for: a key may allow 60 requests a minute. */
 const eachMs = { running: 2_000, history: 5_000, alerts: 5_000 } as const;
 
 const runningRows = signal<Listed<SandboxRow>>(empty);
 const historyRows = signal<Listed<SandboxRow>>(empty);
-const alertRows = signal<Listed<WireAlert>>(empty);
+const alertRows = signal<Listed<JoinedAlert>>(empty);
 
 /** What lives now. */
 export const running: ReadonlySignal<Listed<SandboxRow>> = runningRows;
 /** Runs that have ended, the newest first. */
 export const history: ReadonlySignal<Listed<SandboxRow>> = historyRows;
-/** The newest first. */
-export const alerts: ReadonlySignal<Listed<WireAlert>> = alertRows;
+/** Each once, with its end; the newest first. */
+export const alerts: ReadonlySignal<Listed<JoinedAlert>> = alertRows;
 
 /** Keeps what lives, and alerts, up to date until the returned function is called. */
 export function watchLists(): () => void {
@@ -44,7 +45,7 @@ export function watchLists(): () => void {
     follow(alertRows, eachMs.alerts, async (signal) => {
       const query = { limit: shown.alerts };
       const { alerts } = await ask<{ readonly alerts: readonly WireAlert[] }>("GET", "/api/alerts", { query, signal });
-      return alerts.toReversed();
+      return joinAlerts(alerts);
     }),
   ];
   return () => {

@@ -8,10 +8,16 @@ import { appended, emptyWindow, prepended, windowBounds, type LogLine, type LogW
 
 export interface LogState {
   readonly window: LogWindow;
-  /** `waiting`: there is no log yet; `broken`: it is requested again automatically. */
-  readonly state: "loading" | "waiting" | "live" | "broken" | "ended" | "failed";
+  /** `waiting`: there is no log yet; `missing`: nor will be; `broken`: it is requested again automatically. */
+  readonly state: "loading" | "waiting" | "missing" | "live" | "broken" | "ended" | "failed";
   readonly failure: ApiFailure | null;
 }
+
+/**
+ * Whether a sandbox that has no log may get one: `yes` before and while it runs, `no` if the server does not know it, or
+ * it has ended; `unknown` until the server has answered.
+ */
+export type LogProspect = "unknown" | "yes" | "no";
 
 /** Lines that a log starts with, and that are fetched at a time when scrolling up. */
 const pageLines = 1_000;
@@ -24,6 +30,7 @@ export class FollowedLog {
   readonly #state = signal<LogState>({ window: emptyWindow, state: "loading", failure: null });
   #isFollowing = true;
   #isLoading = false;
+  #prospect: LogProspect = "unknown";
 
   constructor(id: string) {
     this.#id = id;
@@ -41,6 +48,11 @@ export class FollowedLog {
   /** Whether new lines push old ones out; without, a full window stays as it is. */
   follow(isFollowing: boolean): void {
     this.#isFollowing = isFollowing;
+  }
+
+  /** What the server says of the sandbox, while there is no log. */
+  expect(prospect: LogProspect): void {
+    this.#prospect = prospect;
   }
 
   /** Fetches the lines before the window. Resolves to the number of lines that came. */
@@ -99,13 +111,17 @@ export class FollowedLog {
         if (!(error instanceof ApiFailure)) throw error;
         // There is no log before the sandbox exists.
         const isMissing = error.status === 404 && !isKnown;
-        const state = isMissing ? "waiting" : error.status === 0 || error.status === 429 ? "broken" : "failed";
+        const state = isMissing ? this.#withoutLog() : isPassing(error) ? "broken" : "failed";
         this.#set({ state, failure: error });
-        if (state === "failed") return;
+        if (state === "failed" || state === "missing") return;
       }
       await pause(waitMs, signal);
       waitMs = Math.min(retry.longestMs, waitMs * 2);
     }
+  }
+
+  #withoutLog(): LogState["state"] {
+    return ({ unknown: "loading", yes: "waiting", no: "missing" } as const)[this.#prospect];
   }
 
   #take(lines: readonly LogLine[]): void {
@@ -127,4 +143,9 @@ export class FollowedLog {
   #set(change: Partial<LogState>): void {
     if (!this.#stop.signal.aborted) this.#state.value = { ...this.#state.value, ...change };
   }
+}
+
+/** No connection, or too many requests. */
+function isPassing({ status }: ApiFailure): boolean {
+  return status === 0 || status === 429;
 }

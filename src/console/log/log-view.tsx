@@ -3,13 +3,14 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import { countText } from "../text/amounts.ts";
 import { Icon } from "../views/icon.tsx";
 import { Failure } from "../views/runs/failure.tsx";
-import { FollowedLog, type LogState } from "./follow-log.ts";
+import { FollowedLog, type LogProspect, type LogState } from "./follow-log.ts";
 import { LogLines } from "./log-lines.tsx";
 import { hasEarlier } from "./log-window.ts";
 
 const words: Readonly<Record<LogState["state"], string>> = {
   loading: "Loading",
   waiting: "Waiting for the sandbox",
+  missing: "No such log",
   live: "Live",
   broken: "Reconnecting",
   ended: "Complete",
@@ -19,8 +20,9 @@ const words: Readonly<Record<LogState["state"], string>> = {
 const streams = ["stdout", "stderr", "system"] as const;
 
 /** A log, live: its end is followed until somebody scrolls up. */
-export function LogView({ id }: { readonly id: string }): VNode {
+export function LogView({ id, prospect }: { readonly id: string; readonly prospect: LogProspect }): VNode {
   const log = useMemo(() => new FollowedLog(id), [id]);
+  log.expect(prospect);
   const [isFollowing, setFollowing] = useState(true);
   const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set());
   useEffect(() => () => log.close(), [log]);
@@ -72,7 +74,7 @@ export function LogView({ id }: { readonly id: string }): VNode {
           Follow
         </button>
       </div>
-      {state === "failed" && <Failure failure={failure} />}
+      {(state === "failed" || state === "missing") && <Failure failure={failure} />}
       <LogLines
         lines={lines}
         isFollowing={isFollowing}

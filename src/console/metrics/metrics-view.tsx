@@ -23,7 +23,7 @@ export function MetricsView({ id }: { readonly id: string }): VNode {
       <Empty icon="clock" title={isOver ? "No measurements are kept" : "Measuring"}>
         <p>
           {isOver
-            ? "It ended before its first sample, or too long ago."
+            ? "There is no such sandbox, or it ended before its first sample or too long ago."
             : "The first sample comes within a second or two."}
         </p>
         {failure !== null && failure.status !== 404 && <Failure failure={failure} />}

@@ -1,18 +1,19 @@
 import { signal } from "@preact/signals";
 import type { VNode } from "preact";
-import type { WireAlert } from "../../operations/contract/alert-schema.ts";
-import { alerts } from "../api/lists.ts";
+import type { JoinedAlert } from "../api/join-alerts.ts";
+import { alerts, history, running, type SandboxRow } from "../api/lists.ts";
 import { addressOf } from "../route.ts";
-import { agoText } from "../text/amounts.ts";
+import { agoText, durationText } from "../text/amounts.ts";
 import { Untrusted } from "../text/untrusted.tsx";
 import { Badge } from "./badge.tsx";
 import { Empty } from "./empty.tsx";
 import { Failure } from "./runs/failure.tsx";
 import { Filter, matches } from "./filter.tsx";
+import { textsOfRun, Work } from "./runs/run-words.tsx";
 
 const filter = signal("");
 
-const kinds: Readonly<Record<WireAlert["kind"], string>> = {
+const kinds: Readonly<Record<JoinedAlert["kind"], string>> = {
   cpu: "CPU",
   memory: "Memory",
   oom: "Out of memory",
@@ -22,12 +23,11 @@ const kinds: Readonly<Record<WireAlert["kind"], string>> = {
   tooling_files: "Tooling files",
 };
 
-/** The newest alerts. */
+/** The newest alerts, each once. */
 export function AlertList({ selected }: { readonly selected: string | null }): VNode {
   const { rows, failure, atMs } = alerts.value;
-  const shown = (rows ?? []).filter((alert) =>
-    matches(filter.value, [alert.container_id, alert.kind, kinds[alert.kind], alert.message, alert.state]),
-  );
+  const runs = runsBySandbox();
+  const shown = (rows ?? []).filter((alert) => matches(filter.value, textsOf(alert, runs.get(alert.sandboxId))));
   return (
     <>
       <div class="list-head">
@@ -43,8 +43,8 @@ export function AlertList({ selected }: { readonly selected: string | null }): V
       {rows !== null && rows.length > 0 && shown.length === 0 && <p class="nothing">Nothing matches.</p>}
       <ul class="rows">
         {shown.map((alert, index) => (
-          <li key={`${alert.timestamp} ${alert.container_id} ${alert.kind} ${alert.state} ${index}`}>
-            <Row alert={alert} nowMs={atMs} isSelected={alert.container_id === selected} />
+          <li key={`${alert.startedAt} ${alert.sandboxId} ${alert.kind} ${index}`}>
+            <Row alert={alert} run={runs.get(alert.sandboxId)} nowMs={atMs} isSelected={alert.sandboxId === selected} />
           </li>
         ))}
       </ul>
@@ -52,41 +52,71 @@ export function AlertList({ selected }: { readonly selected: string | null }): V
   );
 }
 
-/** One alert: what it is about, its message, and what helps. */
-function Row({
-  alert,
-  nowMs,
-  isSelected,
-}: {
-  readonly alert: WireAlert;
+interface RowProps {
+  readonly alert: JoinedAlert;
+  /** What runs or ran in its sandbox, where that is known. */
+  readonly run: SandboxRow | undefined;
   readonly nowMs: number;
   readonly isSelected: boolean;
-}): VNode {
-  const { container_id: id, kind, state, message, suggestion, timestamp } = alert;
-  const hasBegun = state === "start";
+}
+
+/** One alert: its cause, its kind and whether it goes on, what helps, and where it is. */
+function Row({ alert, run, nowMs, isSelected }: RowProps): VNode {
+  const { sandboxId, kind, cause, details, suggestion, startedAt, endedAt } = alert;
+  const goesOn = endedAt === null;
   return (
-    <a class="row" href={addressOf({ section: "alerts", id })} aria-current={isSelected ? "true" : undefined}>
+    <a
+      class="row"
+      href={addressOf({ section: "alerts", id: sandboxId })}
+      aria-current={isSelected ? "true" : undefined}
+    >
+      <span class="row-text alert-cause">
+        <Untrusted text={cause} max={300} />
+      </span>
       <span class="row-line">
-        <Badge
-          word={hasBegun ? (kinds[kind] ?? kind) : `${kinds[kind] ?? kind}: over`}
-          tone={hasBegun ? "warn" : "quiet"}
-          icon={hasBegun ? "warning" : "check"}
-        />
+        <Badge word={kinds[kind] ?? kind} tone={goesOn ? "warn" : "quiet"} icon={goesOn ? "warning" : "check"} />
+        <span class="quiet">{stateOf(alert)}</span>
         <span class="row-end">
-          <time dateTime={timestamp}>{agoText(timestamp, nowMs)}</time>
+          <time dateTime={startedAt ?? endedAt ?? ""}>{agoText(startedAt ?? endedAt ?? "", nowMs)}</time>
         </span>
       </span>
-      <span class="row-text">
-        <Untrusted text={message} max={300} />
-      </span>
-      {hasBegun && suggestion !== "" && (
+      {details !== "" && (
+        <span class="row-text quiet">
+          <Untrusted text={details} max={300} />
+        </span>
+      )}
+      {suggestion !== "" && (
         <span class="row-text quiet">
           <Untrusted text={suggestion} max={300} />
         </span>
       )}
       <span class="row-line quiet">
-        <code>{id}</code>
+        {run !== undefined && run.name !== null && (
+          <span class="row-kind">
+            <Untrusted text={run.name} max={80} />
+          </span>
+        )}
+        <code>{sandboxId}</code>
       </span>
+      {run !== undefined && <Work run={run} />}
     </a>
   );
+}
+
+/** Whether it goes on, how long it lasted and what it counted. */
+function stateOf({ startedAt, endedAt, total }: JoinedAlert): string {
+  if (endedAt === null) return "goes on";
+  const lasted = startedAt === null ? "" : ` after ${durationText(Date.parse(endedAt) - Date.parse(startedAt))}`;
+  return `over${lasted}${total === null ? "" : ` · ${total.toLocaleString("en")} in all`}`;
+}
+
+/** The newest run of each sandbox, as far as the lists have it. */
+function runsBySandbox(): ReadonlyMap<string, SandboxRow> {
+  const ended = (history.value.rows ?? []).toReversed();
+  return new Map([...ended, ...(running.value.rows ?? [])].map((row) => [row.sandbox_id ?? row.id, row]));
+}
+
+function textsOf(alert: JoinedAlert, run: SandboxRow | undefined): (string | null)[] {
+  const { sandboxId, kind, cause, details } = alert;
+  return [sandboxId, kind, kinds[kind], cause, details, stateOf(alert), ...(run === undefined ? [] : textsOfRun(run))];
 }

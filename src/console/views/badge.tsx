@@ -1,4 +1,5 @@
 import type { VNode } from "preact";
+import { Untrusted } from "../text/untrusted.tsx";
 import { Icon } from "./icon.tsx";
 import type { Verdict } from "./words.ts";
 
@@ -7,7 +8,7 @@ export function Badge({ word, tone, icon }: Verdict): VNode {
   return (
     <span class={`badge ${tone}`}>
       <Icon name={icon} />
-      {word}
+      <Untrusted text={word} max={60} />
     </span>
   );
 }

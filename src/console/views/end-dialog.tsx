@@ -3,6 +3,7 @@ import { useState } from "preact/hooks";
 import { ApiFailure } from "../api/api-failure.ts";
 import { endRun } from "../api/run-state.ts";
 import { goTo, route } from "../route.ts";
+import { Untrusted } from "../text/untrusted.tsx";
 import { Failure } from "./runs/failure.tsx";
 
 interface EndDialogProps {
@@ -33,9 +34,15 @@ export function EndDialog({ dialog, id, title, isPreview }: EndDialogProps): VNo
   };
   return (
     <dialog ref={dialog} class="dialog" aria-labelledby="end-title">
-      <h2 id="end-title">End this {title.toLowerCase()}?</h2>
+      <h2 id="end-title">
+        End this <Untrusted text={title.toLowerCase()} max={80} />?
+      </h2>
       <p>
-        Everything that runs in <code>{id}</code> is ended, and its sandbox is removed with its files.
+        Everything that runs in{" "}
+        <code>
+          <Untrusted text={id} max={100} />
+        </code>{" "}
+        is ended, and its sandbox is removed with its files.
       </p>
       <Failure failure={failure} />
       <div class="dialog-buttons">

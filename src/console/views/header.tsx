@@ -60,13 +60,9 @@ function Count({ section }: { readonly section: Section }): VNode | null {
   return count === undefined || count === 0 ? null : <span class={`count ${section}`}>{count}</span>;
 }
 
-/** Alerts that have begun and not ended, among the newest. */
+/** Alerts that go on, among the newest. */
 function openAlerts(): number {
-  const newest = new Map<string, string>();
-  for (const { container_id: id, kind, state } of alerts.value.rows ?? []) {
-    if (!newest.has(`${id} ${kind}`)) newest.set(`${id} ${kind}`, state);
-  }
-  return [...newest.values()].filter((state) => state === "start").length;
+  return (alerts.value.rows ?? []).filter(({ endedAt }) => endedAt === null).length;
 }
 
 function Connection(): VNode {

@@ -1,13 +1,17 @@
 import type { VNode } from "preact";
-import { running } from "../api/lists.ts";
+import { history, running } from "../api/lists.ts";
+import { route } from "../route.ts";
 import { Empty } from "./empty.tsx";
+import { StartHere } from "./start-here.tsx";
 
-/** Shown in place of details while nothing is selected. */
+/** Shown in place of details while nothing is selected: how to begin, where there is nothing to select. */
 export function Overview(): VNode {
-  const count = running.value.rows?.length ?? 0;
+  const { section } = route.value;
+  const list = section === "history" ? history.value : section === "running" ? running.value : null;
+  const isEmpty = list?.rows?.length === 0;
   return (
-    <Empty icon="box" title={count === 0 ? "Nothing is open" : "Choose a row"}>
-      <p>Its log, metrics and results are shown here.</p>
+    <Empty icon="box" title={isEmpty ? "Start something" : "Choose a row"}>
+      {isEmpty ? <StartHere /> : <p>Its log, metrics and results are shown here.</p>}
       <p class="keys">
         <kbd>j</kbd> <kbd>k</kbd> move, <kbd>Enter</kbd> opens, <kbd>?</kbd> lists all keys
       </p>

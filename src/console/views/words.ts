@@ -50,10 +50,16 @@ const kinds: Readonly<Record<string, string>> = {
   preview: "Preview",
   start_preview: "Preview",
   install: "Installation",
+  agent: "Agent",
+  run_agent: "Agent",
 };
 
+/** What an ended run was, by the kind of its sandbox, which may have had others. */
+const storedKinds: Readonly<Record<string, string>> = { environment: "run_command", session: "run_code" };
+
 /** What a row is, for people. */
-export function titleOf({ operation, kind }: Pick<SandboxRow, "operation" | "kind">): string {
-  const name = operation ?? kind ?? "sandbox";
+export function titleOf({ operation, kind, stored }: Pick<SandboxRow, "operation" | "kind" | "stored">): string {
+  const ofRun = stored === undefined ? undefined : storedKinds[kind ?? ""];
+  const name = operation ?? ofRun ?? kind ?? "sandbox";
   return kinds[name] ?? name.replaceAll("_", " ");
 }

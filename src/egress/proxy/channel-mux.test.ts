@@ -29,7 +29,6 @@ function open(maxConnections = 4): Opened {
     socket: near,
     idleMs: 60_000,
     maxConnections,
-    onReady: () => undefined,
     onConnection: (stream) => void streams.push(stream),
     onBytes: () => true,
   });

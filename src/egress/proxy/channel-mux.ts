@@ -3,12 +3,11 @@ import { createFrameReader, frameTypes, type Frame } from "../../base/mux/frames
 import { MuxStream } from "../../base/mux/mux-stream.ts";
 
 export interface ChannelMuxOptions {
-  /** The byte channel to the sandbox's forwarder. */
+  /** The byte channel to the server. */
   readonly socket: Duplex;
   readonly idleMs: number;
-  /** Maximum concurrent connections; a forwarder that opens more is not ours, and the channel is closed. */
+  /** Maximum concurrent connections; whoever opens more is not our server, and the channel is closed. */
   readonly maxConnections: number;
-  readonly onReady: () => void;
   readonly onConnection: (stream: MuxStream) => void;
   /** Called for all data, with its size; `false` drops it. */
   readonly onBytes: (count: number) => boolean;
@@ -50,9 +49,8 @@ export class ChannelMux {
     for (const stream of this.#streams.values()) stream.destroy();
   }
 
-  /** @throws RangeError for what our forwarder never sends */
+  /** @throws RangeError for what the server never sends */
   #receive({ type, connection, payload }: Frame): void {
-    if (type === frameTypes.hello) return this.#options.onReady();
     if (type === frameTypes.open) return this.#open(connection);
     // Unknown connections have been closed at our end, which the other end does not know yet.
     const stream = this.#streams.get(connection);

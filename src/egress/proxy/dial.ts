@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
 import type { AddressRange } from "../../policy/network/address-range.ts";
 import { denial, type Denial } from "../../policy/network/denial.ts";
-import { allowAddresses, denyTarget, type EgressPolicy } from "../../policy/network/egress-policy.ts";
+import { allowAddresses, denyTarget, trustWhenKnown, type EgressPolicy } from "../../policy/network/egress-policy.ts";
 import { formatHostAndPort, type HostAndPort } from "../../policy/network/host-and-port.ts";
 import { isSpecialName } from "../../policy/network/special-name.ts";
 import type { Resolve } from "./resolver.ts";
@@ -80,12 +80,7 @@ function denyUnchecked({ trusted }: EgressPolicy, target: HostAndPort): Denial |
   if (trusted.some(({ name, port }) => name === target.name && port === target.port)) return null;
   if (!isSpecialName(target.name)) return null;
   const shown = formatHostAndPort(target);
-  return denial(
-    "private_address",
-    shown,
-    `${target.name} is no public name.`,
-    `The operator can trust it: network.private_hosts with "${shown}".`,
-  );
+  return denial("private_address", shown, `${target.name} is no public name.`, trustWhenKnown(shown));
 }
 
 /** Programs that spoke to it directly would bypass the policy. */

@@ -18,12 +18,11 @@ export interface ProxyChannelOptions {
   /** Reads the current addresses of this machine. */
   readonly ownAddresses: () => readonly AddressRange[];
   readonly wayOut: WayOut;
-  readonly onReady: () => void;
   readonly onDenied: (denial: Denial) => void;
 }
 
 /**
- * Connections of one sandbox: its forwarder has 64 at once and lets more wait; those that are closing also count here.
+ * Connections of one sandbox: the server carries 64 at once and lets more wait; those that are closing also count here.
  */
 const maxConnections = 128;
 /** Connections of one sandbox to far sides, including those being made. */
@@ -62,7 +61,6 @@ export class ProxyChannel {
       socket: options.socket,
       idleMs,
       maxConnections,
-      onReady: options.onReady,
       onConnection: (stream) => void this.#gateway.emit("connection", stream),
       onBytes: (count) => this.#count(count),
     });

@@ -17,7 +17,7 @@ import { WayOut } from "./way-out.ts";
 
 interface Part {
   policy: EgressPolicy;
-  /** Null before its forwarder's channel is there. */
+  /** Null before its channel is there. */
   open: { readonly socket: Socket; readonly channel: ProxyChannel } | null;
 }
 
@@ -118,7 +118,6 @@ function openChannel(name: string, socket: Socket): void {
     resolve: (host) => resolve(host),
     ownAddresses,
     wayOut,
-    onReady: () => tell({ type: "ready", channel: name }),
     onDenied: (denial) => tell({ type: "denied", channel: name, denial }),
   });
   part.open = { socket, channel };

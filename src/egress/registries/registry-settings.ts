@@ -49,7 +49,7 @@ async function pythonIndexes(options: RegistrySettingsOptions): Promise<readonly
     askPip(["download", "--help"], options),
     askPip(["config", "list"], options),
   ]);
-  const first = /--index-url <url>.*?\(default\s+(\S+?)\)/s.exec(help ?? "")?.[1];
+  const first = /--index-url <url>.{0,500}?\(default\s{1,100}(\S{1,2000}?)\)/s.exec(help ?? "")?.[1];
   const further = [...(settings ?? "").matchAll(/^(?:\S+\.)\.?extra-index-url='([^']*)'$/gm)].flatMap(([, urls = ""]) =>
     urls.split(/\\n|\s+/),
   );

@@ -1,16 +1,14 @@
-import type { Capabilities, Enforcement } from "../capabilities.ts";
-
-const boundary: Enforcement = { substitute: "the boundary of a virtual machine" };
+import type { Capabilities } from "../capabilities.ts";
 
 /** What Apple's containers enforce: each is a virtual machine with a kernel of its own, whose limits the service sets. */
 export const appleCapabilities: Capabilities = {
   isolation: "vm",
   images: true,
   hostPaths: true,
-  // The command has no option for either.
-  seccomp: boundary,
-  noNewPrivileges: boundary,
-  setuidRefusal: { substitute: "a watch over the project that clears the bits and alerts" },
+  // The command has no option for any of the three: the supervisor sees to them, in each program.
+  seccomp: "yes",
+  noNewPrivileges: "yes",
+  setuidRefusal: "yes",
   readOnlyRoot: "yes",
   noNetwork: "yes",
   memoryLimit: "yes",
@@ -20,10 +18,10 @@ export const appleCapabilities: Capabilities = {
   scratch: "memoryOrDisk",
   // The root is a sparse disk of 512 GB, and the command does not report its use.
   diskLimit: "no",
-  // Counted inside by the keeper: the command does not report them.
+  // Counted inside by the supervisor: the command does not report them.
   oomReporting: true,
   cpuReporting: true,
+  supervisor: "apart",
   execUser: true,
-  execKill: true,
   execNetwork: "shared",
 };

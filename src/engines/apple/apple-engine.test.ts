@@ -4,7 +4,11 @@ import path from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { mebibyte } from "../../base/bytes.ts";
 import type { ContainerSpec } from "../container-spec.ts";
+import type { Container } from "../engine.ts";
+import { settlesWithin } from "../../base/abort.ts";
 import { AppleEngine } from "./apple-engine.ts";
+import { ContainerCommand } from "./command/container-command.ts";
+import { ApplePlace } from "./container/apple-place.ts";
 import { deadlinesMs, type Deadline } from "./deadlines.ts";
 
 const up = `version='container CLI version 1.2.2 (build: release, commit: 0190097)'
@@ -47,6 +51,7 @@ describe.skipIf(process.platform === "win32")("Apple's engine", () => {
       available: false,
       reason: expect.stringContaining("not installed"),
       howToStart: expect.stringContaining("brew install container"),
+      isAbsent: true,
     });
   });
 
@@ -108,18 +113,35 @@ describe.skipIf(process.platform === "win32")("Apple's engine", () => {
     await expect(engine.list({})).rejects.toMatchObject({ errorType, message: expect.stringMatching(message) });
   });
 
-  it("names the image and the registry's reason when a pull fails", async () => {
+  it("names the image and one of a fixed set of reasons when a pull fails", async () => {
     const words = `Error: unknown: "HTTP request to https://r.example/v2/x/manifests/1 failed with response: 404 Not Found. Reason: manifest unknown"`;
     const engine = await engineWith(`[ "$2" = pull ] && { echo '${words}' >&2; exit 1; }`);
-    await expect(engine.images.pull("r.example/x:1")).rejects.toMatchObject({
+    await expect(engine.images.pull("r.example/x:1", { useCredentials: true })).rejects.toMatchObject({
       errorType: "IMAGE_UNAVAILABLE",
-      message: "Image r.example/x:1 is not available: 404 Not Found: manifest unknown.",
+      message: expect.stringContaining("it was not found in its registry"),
+    });
+    await expect(engine.images.pull("r.example/x:1"), "it has no pull without credentials").rejects.toMatchObject({
+      errorType: "IMAGE_UNAVAILABLE",
+      suggestion: expect.stringContaining("images.allow"),
     });
   });
 
   it("says the same of a pull that never ends, within its deadline", async () => {
     const engine = await engineWith(`[ "$2" = pull ] && exec sleep 600`, { pull: 200 });
-    await expect(engine.images.pull("r.example/x:1")).rejects.toMatchObject({ errorType: "ENGINE_UNAVAILABLE" });
+    await expect(engine.images.pull("r.example/x:1", { useCredentials: true })).rejects.toMatchObject({
+      errorType: "ENGINE_UNAVAILABLE",
+    });
+  });
+
+  it.each([
+    ["of another name", "5f3a", '"name":"docker.io/library/other:1"', "5f3a", false],
+    ["of another tag", "other", '"name":"docker.io/library/other:1"', "other:2", false],
+    ["of another digest", "other", '"name":"docker.io/library/other:1"', `other@sha256:${"b".repeat(64)}`, false],
+    ["of that name", "other", '"name":"docker.io/library/other:1"', "other:1", true],
+  ])("an image %s that the command finds counts by its name alone", async (_, __, name, reference, isThere) => {
+    const found = `[{"configuration":{${name},"descriptor":{"digest":"sha256:${"a".repeat(64)}"}}}]`;
+    const engine = await engineWith(`[ "$2" = inspect ] && { echo '${found}'; exit; }`);
+    expect(await engine.images.has(reference)).toBe(isThere);
   });
 
   it("ends the command when its caller gives up", async () => {
@@ -131,7 +153,7 @@ describe.skipIf(process.platform === "win32")("Apple's engine", () => {
   });
 
   it("removes what a creation that hangs may have left", async () => {
-    const image = `[{"configuration":{"name":"x","descriptor":{"digest":"sha256:${"a".repeat(64)}"}}}]`;
+    const image = `[{"configuration":{"name":"docker.io/library/alpine:3","descriptor":{"digest":"sha256:${"a".repeat(64)}"}}}]`;
     const engine = await engineWith(
       `case "$1 $2" in "image inspect") echo '${image}'; exit ;; create*) exec sleep 600 ;; delete*) echo "$*" >"$TMPDIR/deleted" ;; esac`,
       { create: 200 },
@@ -139,5 +161,59 @@ describe.skipIf(process.platform === "win32")("Apple's engine", () => {
     await expect(engine.create(spec)).rejects.toMatchObject({ errorType: "ENGINE_UNAVAILABLE" });
 
     expect(await readFile(path.join(folders[0] ?? "", "deleted"), "utf8")).toBe("delete --force -- sb-1\n");
+  });
+
+  describe("a container that is started", () => {
+    const image = `[{"configuration":{"name":"docker.io/library/alpine:3","descriptor":{"digest":"sha256:${"a".repeat(64)}"}}}]`;
+
+    async function containerWith(lines: string): Promise<Container> {
+      const engine = await engineWith(
+        `case "$1 $2" in "image inspect") echo '${image}'; exit ;; create*) exit ;; delete*) echo "$*" >>"$TMPDIR/deleted"; exit ;; esac\n${lines}`,
+      );
+      return engine.create(spec);
+    }
+
+    const deleted = (): Promise<string> => readFile(path.join(folders[0] ?? "", "deleted"), "utf8").catch(() => "");
+
+    it.each([
+      ["that the service refuses", `echo "Error: failed to bootstrap container, /Users/me" >&2; exit 1`, "INTERNAL"],
+      [
+        "at which the service breaks off",
+        `echo 'Error: XPC connection error: Connection interrupted' >&2; exit 1`,
+        "ENGINE_UNAVAILABLE",
+      ],
+      ["whose first process is none of ours", `echo "supervisor: this program is pid 1" >&2; exit 5`, "INTERNAL"],
+      ["whose first process speaks nonsense", `exec yes`, "SANDBOX_LOST"],
+    ])("%s tells why", async (_, lines, errorType) => {
+      const container = await containerWith(`[ "$1" = start ] && { ${lines}; }`);
+      const error = expect.objectContaining({ errorType, message: expect.not.stringContaining("/") });
+      await expect(container.start()).rejects.toEqual(error);
+    });
+
+    it("is removed when its caller gives up, and the command ends", async () => {
+      const container = await containerWith(`[ "$1" = start ] && exec sleep 600`);
+      const started = container.start({ signal: AbortSignal.timeout(100) });
+      await expect(started).rejects.toMatchObject({ errorType: "CANCELLED" });
+      expect(await deleted()).toBe("delete --force -- sb-1\n");
+    });
+  });
+
+  it("a container is there until the service says that it is not, whatever became of the command", async () => {
+    const running = `[{"id":"sb-1","configuration":{},"status":{"state":"running"}}]`;
+    const engine = await engineWith(
+      `[ "$1" = start ] && exit 1; [ "$1" = list ] && [ ! -e "$TMPDIR/ended" ] && { echo '${running}'; exit; }`,
+    );
+    const folder = folders[0] ?? "";
+    const environment = { PATH: `${folder}:/usr/bin:/bin`, TMPDIR: folder };
+    const command = new ContainerCommand(environment, deadlinesMs);
+    const takeTurn = async (): Promise<() => void> => () => undefined;
+    const place = new ApplePlace({ spec, command, environment: {}, takeTurn });
+    await expect(place.start(() => undefined, {})).rejects.toMatchObject({ errorType: "INTERNAL" });
+    const gone = place.wait({});
+    expect(await settlesWithin(gone, 400)).toBe(false);
+    await writeFile(path.join(folder, "ended"), "");
+    await gone;
+    expect(await place.inspect({})).toEqual({ running: false, exitCode: 1, oomKilled: null });
+    await engine.close();
   });
 });

@@ -6,7 +6,6 @@ import type { ContainerSpec } from "../container-spec.ts";
 import { uninterrupted } from "../docker-api/container/uninterrupted.ts";
 import { unavailabilityOf } from "../docker-api/http/unavailability.ts";
 import type { CallOptions, CapabilityOptions, Container, ContainerSummary, Engine, EngineProbe } from "../engine.ts";
-import { AppleContainer } from "./apple-container.ts";
 import { appleCapabilities } from "./apple-capabilities.ts";
 import { containersWithVolumes } from "./answers/containers-with-volumes.ts";
 import { parseContainers, type ContainerFacts } from "./answers/container-answer.ts";
@@ -18,10 +17,16 @@ import { failureKind } from "./command/command-failure.ts";
 import { ContainerCommand } from "./command/container-command.ts";
 import { readAnswer } from "./command/read-answer.ts";
 import { examineService } from "./command/examine-service.ts";
-import { imageUnavailable, noOciRuntimes } from "./container-errors.ts";
+import { programVariables } from "../supervised/container/program-variables.ts";
+import { SupervisedContainer } from "../supervised/container/supervised-container.ts";
+import { readSupervisor, supervisorBinary } from "../supervised/supervisor-binary.ts";
+import { imageUnavailable } from "../images/image-errors.ts";
+import { noOciRuntimes } from "./container-errors.ts";
 import { deadlinesMs, type Deadline } from "./deadlines.ts";
 import { AppleImages } from "./images/apple-images.ts";
-import { removeContainer } from "./remove-container.ts";
+import { ApplePlace } from "./container/apple-place.ts";
+import { removeContainer } from "./container/remove-container.ts";
+import { supervisorTerms } from "./supervisor-terms.ts";
 import { createVolumes, listVolumes, removeVolumes } from "./volumes.ts";
 
 export interface AppleEngineOptions {
@@ -43,6 +48,7 @@ export class AppleEngine implements Engine {
   readonly name: string = engineName;
   readonly images: AppleImages;
   readonly #command: ContainerCommand;
+  readonly #architecture: NodeJS.Architecture;
   /** The service starts containers one after another, and hangs when many are requested at once. */
   readonly #turns = new Turns();
   /** As the last probe or the first other call found it. */
@@ -50,6 +56,7 @@ export class AppleEngine implements Engine {
 
   constructor({ environment, architecture, deadlines = deadlinesMs }: AppleEngineOptions) {
     this.#command = new ContainerCommand(environment, deadlines);
+    this.#architecture = architecture;
     this.images = new AppleImages({
       command: this.#command,
       architecture: architecture === "x64" ? "amd64" : architecture,
@@ -83,9 +90,12 @@ export class AppleEngine implements Engine {
   async create(spec: ContainerSpec, { signal }: CallOptions = {}): Promise<Container> {
     await this.#known(signal);
     if (spec.ociRuntime !== undefined) throw noOciRuntimes(spec.ociRuntime);
-    const words = createArguments(spec, this.images.platform);
+    const binary = supervisorBinary(this.#architecture);
+    // The service shares the file itself.
+    await readSupervisor(binary);
+    const words = createArguments(spec, { platform: this.images.platform, binary });
     // The command itself would pull a missing image.
-    const { variables } = await this.images.facts(spec.image, { signal });
+    const image = await this.images.facts(spec.image, { signal });
     const takeTurn = (given: AbortSignal | undefined): Promise<() => void> => this.#turns.take(given);
     const endTurn = await takeTurn(signal);
     try {
@@ -93,7 +103,11 @@ export class AppleEngine implements Engine {
     } finally {
       endTurn();
     }
-    return new AppleContainer({ spec, command: this.#command, imageVariables: variables, takeTurn });
+    const environment = programVariables(spec, image);
+    const place = new ApplePlace({ spec, command: this.#command, environment, takeTurn });
+    const terms = supervisorTerms(spec, binary);
+    // Only the command that starts it ever has its stream.
+    return new SupervisedContainer({ spec, place, terms, firstEpoch: 1 });
   }
 
   async list(

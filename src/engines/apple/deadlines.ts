@@ -9,8 +9,6 @@ export const deadlinesMs = {
   signal: 20_000,
   /** Twice, with a kill between, within what a removal may take. */
   remove: 18_000,
-  /** In addition to the time that programs get to end. */
-  stop: 20_000,
   pull: 1_800_000,
   build: 3_600_000,
   serviceStop: 60_000,

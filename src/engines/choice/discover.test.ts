@@ -73,6 +73,45 @@ describe("choosing an engine", () => {
     });
   });
 
+  it("begins on Linux with the line that installs the embedded engine, and leaves out what other systems have", async () => {
+    const advice = "`sudo apt-get install bubblewrap`: the embedded engine needs bwrap.";
+    const weak = { isolation: "preload", isolationAdvice: advice } as Capabilities;
+    const refusalOn = async (platform: NodeJS.Platform, isAbsent?: true): Promise<GloveboxError> => {
+      const opening = (probe: EngineProbe, name: EngineName) => async (): Promise<Engine> => ({
+        ...(await engineThat(name, false)()),
+        probe: async () => probe,
+      });
+      const down = (name: EngineName) => ({
+        available: false as const,
+        reason: `No ${name}.`,
+        howToStart: `Buy ${name}.`,
+      });
+      const table: readonly EngineRow[] = [
+        { name: "docker", embedded: false, open: opening(down("docker"), "docker") },
+        { name: "apple", embedded: false, firstOn: "darwin", open: opening({ ...down("apple"), isAbsent }, "apple") },
+        {
+          name: "local",
+          embedded: true,
+          open: opening({ available: true, version: "1", capabilities: weak }, "local"),
+        },
+      ];
+      const choosing = enginesOf(table, platform).choose("auto", { allowEmbedded: true, minIsolation });
+      return choosing.then(
+        () => Promise.reject(new Error("chosen")),
+        (error: unknown) => error as GloveboxError,
+      );
+    };
+    const onLinux = await refusalOn("linux", true);
+    expect(onLinux.message).toMatch(/^No engine can be used\. local: .* docker: No docker\.$/);
+    expect(onLinux.suggestion).toMatch(
+      /^`sudo apt-get install bubblewrap`: .* docker: Buy docker\. To run without .*--min-isolation preload/,
+    );
+    // A command of that name that fails is told of.
+    expect((await refusalOn("linux")).suggestion).toContain("Buy apple.");
+    const onMac = await refusalOn("darwin", true);
+    expect(onMac.suggestion).toMatch(/^apple: Buy apple\. docker: Buy docker\. local: `sudo/);
+  });
+
   it("falls back to local on the user's own machine and says so", async () => {
     const { engine, notes } = await engines(["local"]).choose("auto", { allowEmbedded: true, minIsolation });
     expect(engine.name).toBe("local");
@@ -93,7 +132,9 @@ describe("choosing an engine", () => {
     await expect(engines.choose("auto", { allowEmbedded: true, minIsolation })).rejects.toMatchObject({
       errorType: "ENGINE_UNAVAILABLE",
       message: expect.stringContaining('local: Engine local reaches isolation "preload" here'),
-      suggestion: expect.stringMatching(/Start docker\..*Install bubblewrap\..*--min-isolation preload/),
+      suggestion: expect.stringMatching(
+        /^The kernel refuses\. Install bubblewrap\..*Start docker\..*--min-isolation preload/,
+      ),
     });
     const { engine, notes } = await engines.choose("auto", { allowEmbedded: true, minIsolation: "preload" });
     expect(engine.name).toBe("local");
@@ -127,9 +168,9 @@ describe("choosing an engine", () => {
     expect(engine.name).toBe("local");
     expect(notes).toEqual([]);
     expect(asked).toEqual([]);
-    await expect(engines([]).choose("kubernetes", { allowEmbedded: true, minIsolation })).rejects.toMatchObject({
+    await expect(engines([]).choose("nomad", { allowEmbedded: true, minIsolation })).rejects.toMatchObject({
       errorType: "INVALID_REQUEST",
-      message: expect.stringContaining("docker, podman, apple, local"),
+      message: expect.stringContaining("docker, podman, apple, kubernetes, local"),
     });
   });
 

@@ -1,10 +1,11 @@
 import { GloveboxError } from "../../errors/glovebox-error.ts";
+import { engineCaveats } from "../../policy/engine-caveats.ts";
 import { isAtLeast, type Isolation } from "../../policy/isolation.ts";
 import type { EngineSurroundings } from "../engine-surroundings.ts";
 import { autoOrder, type EngineRow } from "../engine-table.ts";
 import type { CallOptions, Engine, EngineName, EngineProbe } from "../engine.ts";
 import { guardEngine } from "../guarded-engine.ts";
-import { isolationRefusal } from "../enforcement/isolation-refusal.ts";
+import { isolationRefusal, withoutWalls } from "../enforcement/isolation-refusal.ts";
 import { probeEngine } from "./probe-engine.ts";
 
 /** What a caller may ask for: one engine by its name, or with `auto` the first that answers. */
@@ -78,30 +79,27 @@ export class Engines implements AsyncDisposable {
       });
       return { engine, notes: [] };
     }
-    const failures: { name: EngineName; probe: Extract<EngineProbe, { available: false }> }[] = [];
+    const failures: Failure[] = [];
     const { platform } = this.#surroundings;
-    for (const { name, embedded } of autoOrder(this.#rows, { platform, allowEmbedded: options.allowEmbedded })) {
+    for (const { name, embedded, firstOn } of autoOrder(this.#rows, {
+      platform,
+      allowEmbedded: options.allowEmbedded,
+    })) {
       const engine = await this.get(name);
       const answer = await probeEngine(engine, options.signal);
       // An engine below the demanded level counts as unusable, so that nothing falls back to it.
       const probe = embedded ? heldTo(options.minIsolation, answer, name) : answer;
       if (!probe.available) {
-        failures.push({ name, probe });
+        // What belongs to another system, and is not here, is no advice.
+        const isForeign = firstOn !== undefined && firstOn !== platform && probe.isAbsent === true;
+        if (!isForeign) failures.push({ name, embedded, probe });
         continue;
       }
       const notes =
-        embedded && failures.length > 0
-          ? [
-              `No container engine answers (${failures.map((failure) => failure.name).join(", ")}): using the embedded sandbox.`,
-            ]
-          : [];
+        embedded && failures.length > 0 ? [engineCaveats.fallback(failures.map((failure) => failure.name))] : [];
       return { engine, notes };
     }
-    const tried = failures.map(({ name, probe }) => `${name}: ${probe.reason}`).join(" ");
-    throw new GloveboxError("ENGINE_UNAVAILABLE", `No engine can be used. ${tried}`, {
-      suggestion: failures.map(({ name, probe }) => `${name}: ${probe.howToStart}`).join(" "),
-      context: { tried: failures.map((failure) => failure.name) },
-    });
+    throw noEngine(failures, platform);
   }
 
   /** The refusal of an engine that does not answer, with the embedded one as a way out where that can be used. */
@@ -130,8 +128,35 @@ export class Engines implements AsyncDisposable {
   }
 }
 
-function heldTo(minIsolation: Isolation, probe: EngineProbe, engine: EngineName): EngineProbe {
+/** An engine that was tried and cannot be used. */
+interface Failure {
+  readonly name: EngineName;
+  readonly embedded: boolean;
+  readonly probe: HeldProbe & { readonly available: false };
+}
+
+/** A probe; where only the demanded level makes an engine unusable, with what accepts less. */
+type HeldProbe = EngineProbe & { readonly lastResort?: string | undefined };
+
+/** On Linux the engine that takes least comes first, and with it the line to type. */
+function noEngine(failures: readonly Failure[], platform: NodeJS.Platform): GloveboxError {
+  const isEasy = ({ embedded }: Failure): boolean => embedded && platform === "linux";
+  const sorted = [...failures.filter(isEasy), ...failures.filter((failure) => !isEasy(failure))];
+  const tried = sorted.map(({ name, probe }) => `${name}: ${probe.reason}`).join(" ");
+  return new GloveboxError("ENGINE_UNAVAILABLE", `No engine can be used. ${tried}`, {
+    suggestion: [
+      ...sorted.map((failure) => (isEasy(failure) ? "" : `${failure.name}: `) + failure.probe.howToStart),
+      ...sorted.flatMap(({ probe }) => probe.lastResort ?? []),
+    ].join(" "),
+    context: { tried: failures.map(({ name }) => name) },
+  });
+}
+
+function heldTo(minIsolation: Isolation, probe: EngineProbe, engine: EngineName): HeldProbe {
   if (!probe.available || isAtLeast(probe.capabilities.isolation, minIsolation)) return probe;
+  const { isolation, isolationAdvice } = probe.capabilities;
   const { message, suggestion } = isolationRefusal(probe.capabilities, { engine, minIsolation });
-  return { available: false, reason: message, howToStart: suggestion };
+  if (isolationAdvice === undefined) return { available: false, reason: message, howToStart: suggestion };
+  const lastResort = isolation === "preload" ? withoutWalls : undefined;
+  return { available: false, reason: message, howToStart: isolationAdvice, lastResort };
 }

@@ -1,10 +1,11 @@
 import type { ContainerSpec } from "../container-spec.ts";
-import type { EngineName, OutputStream } from "../engine.ts";
+import type { EngineName } from "../engine.ts";
 import type { EngineComponent, EngineConnection, EngineSetup } from "../engine-setup.ts";
 import type { ApiRequest } from "./http/api-request.ts";
 import type { InfoAnswer } from "./engine-capabilities.ts";
 import type { ComponentsAnswer, SetupAnswer } from "./engine-setup.ts";
 import type { SharedFiles } from "./mounts/own-container.ts";
+import type { OwnFile } from "../user-names.ts";
 import type { ImageFacts } from "./images/images.ts";
 import type { RuntimeKind } from "./oci-runtime.ts";
 import type { Unavailability } from "./http/unavailability.ts";
@@ -22,14 +23,14 @@ export interface Dialect {
   runtimes(answer: MachineAnswer): readonly string[];
   /** One sentence: how people can add another runtime to the engine. */
   readonly howToAddRuntime: string;
+  /** Whether local builds whose name says no registry get the registry `localhost`. */
+  readonly namesLocalBuilds: boolean;
+  /** Whether a pull without credentials of ours has none; otherwise the engine then uses those of its machine. */
+  readonly pullsAnonymously: boolean;
   /** Whether a descriptor of ours can be mounted, at least where the engine shares our mounts and processes. */
   readonly mountsByHandle: boolean;
   /** Whether an inspection that reports no out-of-memory kill can be trusted. */
   readonly deniesOom: boolean;
-  /** How an exec reports that it could not start its program; null when no stream says so. */
-  readonly runtimeFailure: RuntimeFailureMarker | null;
-  /** What the engine itself may write at the end of a program's standard error; ends with `$`. */
-  readonly lastWords: RegExp;
   /** Whether a refusal means that the container is not running (any more). */
   isNotRunning(status: number, reason: string): boolean;
   /** Version for people. */
@@ -49,6 +50,10 @@ export interface CreateCircumstances {
   readonly mountsByHandle: boolean;
   /** Id of a container whose volumes, read-only, stand in for the mounts; left out: nothing does. */
   readonly volumesFrom?: string | undefined;
+  /** Name of the volume with the supervisor. */
+  readonly supervisorVolume: string;
+  /** Files of it that have a place of their own. */
+  readonly ownFiles: readonly OwnFile[];
 }
 
 export type CreateCall = Pick<ApiRequest, "path" | "query"> & { readonly body: object };
@@ -71,15 +76,6 @@ export interface Machine {
   readonly components: readonly EngineComponent[];
   readonly setup: EngineSetup;
   readonly files: SharedFiles;
-}
-
-/** Where and how the container runtime's own words appear when the program was never started. */
-export interface RuntimeFailureMarker {
-  readonly stream: OutputStream;
-  /** One for each runtime that words them differently. */
-  readonly prefixes: readonly string[];
-  /** Exit codes of an exec that go with it; null where its inspection shows process id 0 for no other reason. */
-  readonly exitCodes: readonly number[] | null;
 }
 
 /** The part of `/version` that is read. */

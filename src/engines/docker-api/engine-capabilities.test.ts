@@ -28,8 +28,8 @@ describe("engineCapabilities", () => {
       hostPaths: true,
       oomReporting: true,
       cpuReporting: true,
+      supervisor: "apart",
       execUser: true,
-      execKill: true,
       execNetwork: "shared",
       diskLimit: { substitute: "a watch that measures the root each second and ends the sandbox" },
     });

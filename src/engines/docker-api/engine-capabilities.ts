@@ -14,6 +14,8 @@ export interface InfoAnswer {
   readonly IndexServerAddress?: string;
   readonly Runtimes?: Readonly<Record<string, RuntimeAnswer>> | null;
   readonly DefaultRuntime?: string;
+  /** Of its machine, as its kernel names it. */
+  readonly Architecture?: string;
   /** Where the engine keeps images and containers on its own machine. */
   readonly DockerRootDir?: string;
   /** Not the engine's own: what people can do about limits that it cannot set, where that is known better. */
@@ -91,8 +93,8 @@ function namespaceCapabilities(info: InfoAnswer): Omit<Capabilities, "hostPaths"
     diskLimit: { substitute: "a watch that measures the root each second and ends the sandbox" },
     oomReporting: info.MemoryLimit === true,
     cpuReporting: info.CpuCfsQuota === true,
+    supervisor: "apart",
     execUser: true,
-    execKill: true,
     execNetwork: "shared",
   };
 }

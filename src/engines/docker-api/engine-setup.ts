@@ -1,4 +1,4 @@
-import type { EngineComponent, EngineConnection, EngineSetup, LingeringHelpers } from "../engine-setup.ts";
+import type { EngineComponent, EngineConnection, EngineSetup } from "../engine-setup.ts";
 import type { Endpoint } from "./http/endpoint.ts";
 
 /** The part of `/version` that is read here. */
@@ -19,8 +19,6 @@ export interface SetupAnswer {
   readonly KernelVersion?: string;
   readonly Plugins?: { readonly Authorization?: readonly string[] | null } | null;
   readonly Warnings?: readonly string[] | null;
-  /** Not the engine's own: what is known of the product. */
-  readonly lingeringHelpers?: LingeringHelpers;
 }
 
 /** The engine's parts with their versions; a part with an unknown version is left out. */
@@ -48,7 +46,6 @@ export function engineSetup(info: SetupAnswer, endpoint: Endpoint): EngineSetup 
     accessControl: (["apparmor", "selinux"] as const).filter((system) => options.has(system)),
     authorizationPlugins: info.Plugins?.Authorization ?? [],
     openAddresses: (info.Warnings ?? []).flatMap((warning) => openApi.exec(warning)?.[1] ?? []),
-    ...(info.lingeringHelpers === undefined ? {} : { lingeringHelpers: info.lingeringHelpers }),
   };
 }
 

@@ -11,21 +11,28 @@ import type {
   EngineProbe,
 } from "../engine.ts";
 import { Api } from "./http/api.ts";
-import { DockerApiContainer } from "./container/container.ts";
 import { listContainers } from "./container/container-list.ts";
 import type { Describe, Dialect, Machine, MachineAnswer } from "./dialect.ts";
 import type { Endpoint } from "./http/endpoint.ts";
 import { engineCapabilities, runtimeKindOf } from "./engine-capabilities.ts";
+import { ContainerUsers, type GivenUsers } from "./container/given-users.ts";
 import { gvisorComponents } from "./gvisor-version.ts";
 import { FolderHolder } from "./mounts/folder-holder.ts";
 import { engineComponents, engineConnection, engineSetup } from "./engine-setup.ts";
 import { DockerApiImages, type ImageFacts, type ReadClientConfig } from "./images/images.ts";
-import { noSuchRuntimeError } from "./oci-runtime.ts";
+import { noSuchRuntimeError, type RuntimeKind } from "./oci-runtime.ts";
 import type { ApiRequest } from "./http/api-request.ts";
-import { MountHandles } from "./mounts/mount-handles.ts";
+import { MountHandles, type MadeContainer } from "./mounts/mount-handles.ts";
 import { findSharedFiles, reachableMounts } from "./mounts/shared-files.ts";
 import { removeContainer } from "./container/remove-container.ts";
 import { uninterrupted } from "./container/uninterrupted.ts";
+import { SupervisedContainer } from "../supervised/container/supervised-container.ts";
+import { supervisorBinary, type SupervisorBinary } from "../supervised/supervisor-binary.ts";
+import { DockerApiPlace } from "./container/place.ts";
+import { programVariables } from "../supervised/container/program-variables.ts";
+import { assertSupervisable, supervisorTerms } from "./container/supervisor-terms.ts";
+import type { OwnFile } from "../user-names.ts";
+import { SupervisorVolume } from "./mounts/supervisor-volume.ts";
 import { unavailableError, unavailabilityOf, type ConnectFailure, type Unavailability } from "./http/unavailability.ts";
 
 export interface DockerApiEngineOptions {
@@ -36,6 +43,8 @@ export interface DockerApiEngineOptions {
   readonly explain: (failure: ConnectFailure) => Unavailability;
   readonly readClientConfig: ReadClientConfig;
   readonly seccompProfiles: SeccompProfiles;
+  /** A random integer, `minimum` included, `maximum` excluded. */
+  readonly randomInteger: (minimum: number, maximum: number) => number;
 }
 
 /** Seccomp profiles as an OCI runtime takes them. */
@@ -52,8 +61,10 @@ export class DockerApiEngine implements Engine {
   readonly #options: DockerApiEngineOptions;
   readonly #api: Api;
   readonly #handles: MountHandles;
+  readonly #users: ContainerUsers;
   /** As the last probe, or the first other call, found it. */
   #machine: Machine | undefined;
+  #supervisor: Supervisor | undefined;
 
   constructor(options: DockerApiEngineOptions) {
     const { dialect, findEndpoint, explain, readClientConfig } = options;
@@ -61,14 +72,18 @@ export class DockerApiEngine implements Engine {
     this.#options = options;
     this.#api = new Api({ engine: dialect.name, title: dialect.title, findEndpoint, explain });
     this.#handles = new MountHandles(this.#api);
-    this.images = new DockerApiImages(this.#api, readClientConfig);
+    this.#users = new ContainerUsers(options.randomInteger);
+    this.images = new DockerApiImages({ api: this.#api, dialect, readClientConfig });
   }
 
   async probe(options: CallOptions = {}): Promise<EngineProbe> {
     try {
       const { version, answer, components: told, setup, files } = (this.#machine = await this.#examine(options));
       const capabilities = engineCapabilities(answer, { sharesFiles: files.kind !== "none" });
-      const gvisor = files.kind === "same" ? await gvisorComponents(answer, options.signal) : [];
+      const gvisor =
+        files.kind === "same"
+          ? await gvisorComponents(answer, this.#options.dialect.runtimes(answer), options.signal)
+          : [];
       return { available: true, version, capabilities, components: [...told, ...gvisor], setup };
     } catch (error) {
       const why = unavailabilityOf(error);
@@ -96,30 +111,93 @@ export class DockerApiEngine implements Engine {
     return this.#create(spec, image, options);
   }
 
-  async #create(spec: ContainerSpec, image: ImageFacts, { signal }: CallOptions): Promise<Container> {
+  async #create(asked: ContainerSpec, image: ImageFacts, options: CallOptions): Promise<Container> {
+    const { answer } = await this.#known(options.signal);
+    this.#assertRuntime(asked.ociRuntime, answer);
+    const runtimeKind = runtimeKindOf(answer, asked.ociRuntime);
+    assertSupervisable(asked, runtimeKind, this.#options.dialect);
+    const users = this.#users.give(asked, runtimeKind, image.programUid);
+    try {
+      return await this.#createFor(users, image, options);
+    } catch (error) {
+      users.release();
+      throw error;
+    }
+  }
+
+  async #createFor(users: GivenUsers, image: ImageFacts, options: CallOptions): Promise<Container> {
+    const { dialect, randomInteger } = this.#options;
+    const { spec } = users;
+    const { answer } = await this.#known(options.signal);
+    const runtimeKind = runtimeKindOf(answer, spec.ociRuntime);
+    const { binary, volume } = this.#supervisorFor(answer);
+    const make = async (again: CallOptions): Promise<MadeContainer> => {
+      const ownFiles = await volume.ready(image, spec, again.signal);
+      return this.#makeWithMounts(spec, { image, volume: volume.name, ownFiles }, again);
+    };
+    const makeAgain = (again: CallOptions): Promise<MadeContainer> => {
+      volume.forget();
+      return make(again);
+    };
+    const made = await make(options).catch((error: unknown) => {
+      if (volume.misses(error)) return makeAgain(options);
+      throw error;
+    });
+    const place = new DockerApiPlace(
+      {
+        id: made.id,
+        spec,
+        environment: programVariables(spec, image),
+        openFolders: openFoldersOf(spec, runtimeKind),
+        runtimeKind,
+        programUid: users.programs,
+        onUnseen: made.byHandle ? () => this.#handles.giveUp() : undefined,
+        onRemoved: users.release,
+        makeAgain: async (again) => (await makeAgain(again)).id,
+      },
+      this.#api,
+      dialect,
+    );
+    const terms = supervisorTerms(spec, { binary, runtimeKind, own: users.supervisor });
+    return new SupervisedContainer({ spec, place, terms, firstEpoch: randomInteger(1, 65_536) });
+  }
+
+  async #makeWithMounts(
+    spec: ContainerSpec,
+    {
+      image,
+      volume,
+      ownFiles,
+    }: { readonly image: ImageFacts; readonly volume: string; readonly ownFiles: readonly OwnFile[] },
+    { signal }: CallOptions,
+  ): Promise<MadeContainer> {
     const { dialect, seccompProfiles } = this.#options;
     const seccompProfile = spec.rootCapabilities === undefined ? seccompProfiles.programs : seccompProfiles.installers;
     const { answer, setup, files } = await this.#known(signal);
-    this.#assertRuntime(spec.ociRuntime, answer);
     const { mounts, copied } = reachableMounts(spec.mounts ?? [], files);
     const runtimeKind = runtimeKindOf(answer, spec.ociRuntime);
     const holding = { api: this.#api, spec, folders: copied, image, signal };
     await using holder = copied.length === 0 ? null : await FolderHolder.make(holding);
-    const circumstances = { seccompProfile, image, setup, runtimeKind, volumesFrom: holder?.id };
+    const circumstances = { seccompProfile, image, setup, runtimeKind, supervisorVolume: volume, ownFiles };
     const make = async (mountsByHandle: boolean): Promise<string> => {
       const call = await dialect.createCall(
         { ...spec, mounts: copied.length > 0 ? copied : mounts },
-        { ...circumstances, mountsByHandle },
+        { ...circumstances, volumesFrom: holder?.id, mountsByHandle },
       );
       return this.#make({ method: "POST", ...call }, signal);
     };
     const mayHold = dialect.mountsByHandle && runtimeKind === "namespaces" && files.kind === "same";
-    const { id, byHandle } = mayHold
-      ? await this.#handles.make(spec, make, signal)
-      : { id: await make(false), byHandle: false };
+    const made = mayHold ? await this.#handles.make(spec, make, signal) : { id: await make(false), byHandle: false };
     holder?.handOver();
-    const onUnseen = byHandle ? () => this.#handles.giveUp() : undefined;
-    return new DockerApiContainer({ id, spec, onUnseen }, this.#api, dialect);
+    return made;
+  }
+
+  /** The program for the machine of the engine, and the volume that brings it there. @throws UNSUPPORTED */
+  #supervisorFor({ Architecture = "" }: MachineAnswer): Supervisor {
+    if (this.#supervisor !== undefined) return this.#supervisor;
+    const binary = supervisorBinary(Architecture);
+    this.#supervisor = { binary, volume: new SupervisorVolume(this.#api, binary) };
+    return this.#supervisor;
   }
 
   #make(request: ApiRequest, signal: AbortSignal | undefined): Promise<string> {
@@ -182,4 +260,15 @@ export class DockerApiEngine implements Engine {
       files: await findSharedFiles({ api: this.#api, connection, engineFolder: answer.DockerRootDir, signal }),
     };
   }
+}
+
+interface Supervisor {
+  readonly binary: SupervisorBinary;
+  readonly volume: SupervisorVolume;
+}
+
+/** Folders that the first process opens to every user: gVisor gives a mount the mode of the folder that it covers. */
+function openFoldersOf({ scratch, writableRoot }: ContainerSpec, runtimeKind: RuntimeKind): readonly string[] {
+  const ownMode = runtimeKind === "namespaces" ? [] : scratch.map(({ path }) => path);
+  return [...ownMode, ...(writableRoot?.folders ?? [])];
 }

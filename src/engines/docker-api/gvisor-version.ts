@@ -11,17 +11,42 @@ const answerBytes = 4_096;
 
 /**
  * gVisor as a part with a version, which the engine's API does not tell: asked of the program itself, where the engine is
- * this machine's. Its releases are dates, such as `20260824.0`. None when it cannot be told.
+ * this machine's. Its releases are dates, such as `20260824.0`. None when it cannot be told. `offered`: the runtimes that
+ * requests can have.
  */
 export async function gvisorComponents(
-  { Runtimes }: Pick<InfoAnswer, "Runtimes">,
+  answer: Pick<InfoAnswer, "Runtimes" | "DefaultRuntime">,
+  offered: readonly string[],
   signal?: AbortSignal,
 ): Promise<readonly EngineComponent[]> {
-  const programs = Object.entries(Runtimes ?? {}).flatMap(([name, runtime]) =>
-    runtimeKind(name, runtime) === "gvisor" && runtime.path ? [runtime.path] : [],
-  );
-  const versions = await Promise.all([...new Set(programs)].map((program) => versionOf(program, signal)));
-  return versions.filter((version) => version !== null).map((version) => ({ name: "gVisor", version }));
+  const components = gvisorPrograms(answer, offered).map(async ({ program, ...component }) => {
+    const version = await versionOf(program, signal);
+    return version === null ? [] : [{ name: "gVisor", version, ...component }];
+  });
+  return (await Promise.all(components)).flat();
+}
+
+interface GvisorProgram {
+  readonly program: string;
+  /** The runtime's name; left out for the default one, which every run uses. */
+  readonly ociRuntime?: string;
+}
+
+/** The programs of gVisor behind the runtimes that requests can have, each once. */
+export function gvisorPrograms(
+  { Runtimes, DefaultRuntime }: Pick<InfoAnswer, "Runtimes" | "DefaultRuntime">,
+  offered: readonly string[],
+): readonly GvisorProgram[] {
+  // One program may have several names: the default one comes first.
+  const names = offered.toSorted((a, b) => Number(b === DefaultRuntime) - Number(a === DefaultRuntime));
+  const found = new Map<string, GvisorProgram>();
+  for (const name of names) {
+    const runtime = Runtimes?.[name];
+    const program = runtime?.path ?? "";
+    if (runtimeKind(name, runtime) !== "gvisor" || program === "" || found.has(program)) continue;
+    found.set(program, { program, ...(name === DefaultRuntime ? {} : { ociRuntime: name }) });
+  }
+  return [...found.values()];
 }
 
 async function versionOf(program: string, signal: AbortSignal | undefined): Promise<string | null> {

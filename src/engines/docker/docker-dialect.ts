@@ -28,12 +28,10 @@ export const dockerDialect: Dialect = {
   },
   runtimes: ({ Runtimes }) => Object.keys(Runtimes ?? {}),
   howToAddRuntime: "Others are named in the `runtimes` of Docker's daemon.json.",
+  namesLocalBuilds: false,
+  pullsAnonymously: true,
   mountsByHandle: true,
   deniesOom: true,
-  // From gVisor, when its kernel ends under a program.
-  lastWords:
-    /waiting on pid \d+: waiting on PID \d+ in sandbox "[0-9a-f]+": urpc method "containerManager\.WaitPID" failed: EOF\n?$/,
-  runtimeFailure: { stream: "stdout", prefixes: ["OCI runtime exec failed: "], exitCodes: null },
   isNotRunning: (status) => status === 409,
   version: (answer) => answer.Version ?? "unknown",
   foreignness,
@@ -43,10 +41,9 @@ const pageBytes = 4096;
 const minFiles = 1024;
 
 /** A folder writable for every user inside; a file for each page, so that empty files are bounded too. */
-function tmpfsOptions({ sizeBytes }: ScratchSpec, owner: string | null): string {
+function tmpfsOptions({ sizeBytes }: ScratchSpec): string {
   const files = Math.max(minFiles, Math.floor(sizeBytes / pageBytes));
-  const [uid = "0", gid = uid] = owner?.split(":") ?? [];
-  return `rw,exec,nosuid,nodev,mode=1777,size=${sizeBytes},nr_inodes=${files},uid=${uid},gid=${gid}`;
+  return `rw,exec,nosuid,nodev,mode=1777,size=${sizeBytes},nr_inodes=${files},uid=0,gid=0`;
 }
 
 function foreignness({ Os, Components }: VersionAnswer): Unavailability | null {

@@ -10,13 +10,17 @@ export interface DockerEngineOptions {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly platform: NodeJS.Platform;
   readonly seccompProfiles: SeccompProfiles;
+  /** A random integer, `minimum` included, `maximum` excluded. */
+  readonly randomInteger: (minimum: number, maximum: number) => number;
 }
 
 /** Docker, over its API; nothing is opened before the first call. */
-export function createDockerEngine({ environment, platform, seccompProfiles }: DockerEngineOptions): Engine {
+export function createDockerEngine(options: DockerEngineOptions): Engine {
+  const { environment, platform, seccompProfiles, randomInteger } = options;
   return new DockerApiEngine({
     dialect: dockerDialect,
     seccompProfiles,
+    randomInteger,
     findEndpoint: () => findDockerEndpoint({ environment, platform, files: clientFiles }),
     explain: (failure) => explainDockerFailure(failure, platform),
     readClientConfig: async () => clientFiles.read(`${clientFolder(environment)}/config.json`),

@@ -17,7 +17,6 @@ const strong: Capabilities = {
   oomReporting: true,
   cpuReporting: true,
   execUser: true,
-  execKill: false,
   hostPaths: true,
   execNetwork: "shared",
   diskLimit: "no",

@@ -1,4 +1,5 @@
 import { GloveboxError } from "../../errors/glovebox-error.ts";
+import { engineCaveats } from "../../policy/engine-caveats.ts";
 import { isAtLeast, type Isolation } from "../../policy/isolation.ts";
 import type { Capabilities } from "../capabilities.ts";
 import type { EngineName } from "../engine.ts";
@@ -87,9 +88,9 @@ export function assertEnforceable(capabilities: Capabilities, options: Enforceab
     const enforcement = capabilities[demand];
     if (enforcement === "yes") continue;
     if (enforcement !== "no") {
-      warnings.push(`Engine ${engine} replaces ${words} with ${enforcement.substitute}.`);
+      warnings.push(engineCaveats.replaced(engine, words, enforcement.substitute));
     } else if (optional.includes(demand)) {
-      warnings.push(`Engine ${engine} does not enforce ${words} here.`);
+      warnings.push(engineCaveats.missing(engine, words));
     } else {
       missing.push(demand);
     }

@@ -6,6 +6,9 @@ import type { EngineName } from "../engine.ts";
 /** How people accept level `preload` by name, for one command and for all (SPEC RT5). */
 const preloadByName = "--min-isolation preload (for every run: GLOVEBOX_MIN_ISOLATION=preload)";
 
+/** The last resort. */
+export const withoutWalls: string = `To run without a security boundary anyway, accept it by name: ${preloadByName}`;
+
 /**
  * The refusal of an engine that isolates less than is demanded: what would isolate more and, for level `preload`, how
  * it is accepted.
@@ -20,7 +23,7 @@ export function isolationRefusal(
     suggestion: [
       ...(isolationAdvice === undefined ? [] : [isolationAdvice]),
       `Use an engine that reaches "${minIsolation}" (\`glovebox doctor\` lists them).`,
-      ...(isNoWall ? [`To run without a security boundary anyway, accept it by name: ${preloadByName}`] : []),
+      ...(isNoWall ? [withoutWalls] : []),
     ].join(" "),
     context: { engine, isolation, min_isolation: minIsolation },
   });

@@ -33,10 +33,7 @@ export interface LocalEngineOptions {
    * are what they say or an error. Default `auto`.
    */
   readonly level?: LocalLevel | undefined;
-  /**
-   * Node's executable, for programs at level `preload` and for connections to programs at level `namespaces`; null for
-   * none; left out, or where it is no Node: the PATH's.
-   */
+  /** Node's executable, for programs; null for none; left out, or where it is no Node: the PATH's. */
   readonly nodePath?: string | null | undefined;
   /** For level `preload`. */
   readonly preloadFolders: PreloadFolders;

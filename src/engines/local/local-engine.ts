@@ -3,8 +3,7 @@ import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { Capabilities } from "../capabilities.ts";
 import type { ContainerSpec } from "../container-spec.ts";
 import type { CallOptions, Container, ContainerSummary, Engine, EngineProbe, ImageStore } from "../engine.ts";
-import type { Level } from "./launcher.ts";
-import { LocalContainer } from "./local-container.ts";
+import type { Level, LevelContainer } from "./level.ts";
 import type { LocalEngineOptions } from "./local-engine-options.ts";
 import { nameTaken } from "./local-errors.ts";
 import { checkContainerSpec, parseProcessUser } from "./local-spec.ts";
@@ -19,8 +18,7 @@ export function createLocalEngine(options: LocalEngineOptions, open: OpenLevel =
   return new LocalEngine(options, open);
 }
 
-interface Entry {
-  readonly container: LocalContainer;
+interface Entry extends LevelContainer {
   readonly labels: Readonly<Record<string, string>>;
   readonly createdAtMs: number;
 }
@@ -62,19 +60,12 @@ class LocalEngine implements Engine {
     this.#reserved.add(spec.name);
     try {
       const level = await this.#open(signal);
-      const launcher = await level.makeLauncher(spec, signal);
-      if (signal?.aborted) await launcher.remove();
-      throwIfCancelled(signal);
       const onRemoved = (): void => void this.#entries.delete(spec.name);
-      const container = new LocalContainer({
-        ...{ spec, launcher, onRemoved },
-        capabilities: level.capabilities,
-        ...(level.provide === undefined
-          ? {}
-          : { provide: (...asked) => level.provide?.(...asked) ?? Promise.resolve() }),
-      });
-      this.#entries.set(spec.name, { container, labels: spec.labels, createdAtMs: this.#options.now() });
-      return container;
+      const made = await level.makeContainer(spec, { signal, onRemoved });
+      if (signal?.aborted) await made.container.remove();
+      throwIfCancelled(signal);
+      this.#entries.set(spec.name, { ...made, labels: spec.labels, createdAtMs: this.#options.now() });
+      return made.container;
     } finally {
       this.#reserved.delete(spec.name);
     }
@@ -88,11 +79,11 @@ class LocalEngine implements Engine {
     const wanted = Object.entries(labels);
     return [...this.#entries]
       .filter(([, entry]) => wanted.every(([label, value]) => entry.labels[label] === value))
-      .map(([name, { container, labels: own, createdAtMs }]) => ({
+      .map(([name, { container, isRunning, labels: own, createdAtMs }]) => ({
         id: container.id,
         name,
         labels: own,
-        running: container.isRunning,
+        running: isRunning(),
         createdAtMs,
         remove: (options) => container.remove(options),
       }));

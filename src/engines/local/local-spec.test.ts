@@ -48,7 +48,7 @@ describe("checkContainerSpec", () => {
 describe("checkExecSpec", () => {
   it("takes no user, or the container's own", () => {
     expect(() => checkExecSpec({ command: ["true"] }, spec)).not.toThrow();
-    expect(() => checkExecSpec({ command: ["true"], user: "1000:1000" }, spec)).not.toThrow();
+    expect(() => checkExecSpec({ command: ["true"], user: "65527:65527" }, spec)).not.toThrow();
     expect(() => checkExecSpec({ command: ["true"], user: "5:6" }, { ...spec, processUser: "5:6" })).not.toThrow();
   });
 
@@ -67,9 +67,9 @@ describe("checkExecSpec", () => {
 });
 
 describe("parseProcessUser", () => {
-  it("reads uid and gid, by default 1000", () => {
+  it("reads uid and gid, by default nobody of the host's", () => {
     expect(parseProcessUser("12:34")).toEqual({ uid: 12, gid: 34 });
-    expect(parseProcessUser(undefined)).toEqual({ uid: 1000, gid: 1000 });
+    expect(parseProcessUser(undefined)).toEqual({ uid: 65_527, gid: 65_527 });
   });
 
   it("refuses names, halves and root", () => {

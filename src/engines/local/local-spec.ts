@@ -1,5 +1,6 @@
 import { normalize } from "node:path/posix";
 import { GloveboxError, invalidField } from "../../errors/glovebox-error.ts";
+import { helperUser, programUser } from "../../policy/profile.ts";
 import type { ContainerSpec } from "../container-spec.ts";
 import type { ExecSpec } from "../engine.ts";
 
@@ -9,7 +10,6 @@ export interface SandboxUser {
   readonly gid: number;
 }
 
-const defaultUser = "1000:1000";
 const mebibyte = 1024 * 1024;
 const defaultSharedMemoryBytes = 64 * mebibyte;
 
@@ -59,11 +59,15 @@ function noWritableRoot(): GloveboxError {
   });
 }
 
-/** @throws INVALID_REQUEST naming the field; UNSUPPORTED for a user that is not the container's */
-export function checkExecSpec(spec: ExecSpec, container: ContainerSpec): void {
+/**
+ * `hasHelpers`: whether helpers of ours have a user of their own.
+ * @throws INVALID_REQUEST naming the field; UNSUPPORTED for a user that is not the container's
+ */
+export function checkExecSpec(spec: ExecSpec, container: ContainerSpec, hasHelpers = false): void {
   checkCommand(spec.command);
   checkEnvironment(spec.environment);
-  const own = container.processUser ?? defaultUser;
+  const own = container.processUser ?? programUser;
+  if (hasHelpers && spec.user === helperUser) return;
   if (spec.user !== undefined && spec.user !== own) {
     throw new GloveboxError(
       "UNSUPPORTED",
@@ -77,7 +81,7 @@ export function checkExecSpec(spec: ExecSpec, container: ContainerSpec): void {
 }
 
 /** @throws INVALID_REQUEST for what is no `uid:gid`; UNSUPPORTED for root */
-export function parseProcessUser(user: string = defaultUser): SandboxUser {
+export function parseProcessUser(user: string = programUser): SandboxUser {
   const [, uid, gid] = /^(\d{1,9}):(\d{1,9})$/.exec(user) ?? [];
   if (uid === undefined || gid === undefined) throw invalidField("processUser", "uid:gid", user);
   if (Number(uid) === 0) {
@@ -101,7 +105,7 @@ function checkPlace(path: string, field: string): void {
 }
 
 function checkCommand(command: readonly string[]): void {
-  if (command.length === 0) throw invalidField("command", "a program and its arguments", "nothing");
+  if (command.length === 0) throw invalidField("command", "a program and its arguments", undefined);
   if (command.some((word) => word.includes("\0"))) throw invalidField("command", "words without NUL", "one with NUL");
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
-import type { Level } from "./launcher.ts";
+import type { Level } from "./level.ts";
 import { createLocalEngine } from "./local-engine.ts";
 import type { LocalEngineOptions } from "./local-engine-options.ts";
 import { openLevel, type LevelOpeners } from "./open-level.ts";

@@ -1,6 +1,6 @@
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import { openNamespacesLevel } from "./bubblewrap/namespaces-level.ts";
-import type { Level } from "./launcher.ts";
+import type { Level } from "./level.ts";
 import type { LocalEngineOptions } from "./local-engine-options.ts";
 import type { WhyPreload } from "./preload/preload-capabilities.ts";
 import { openPreloadLevel } from "./preload/preload-level.ts";

@@ -2,7 +2,7 @@ import path from "node:path";
 import { compileSeccompFilter } from "../../policy/seccomp/bpf-compiler.ts";
 import type { EngineSurroundings } from "../engine-surroundings.ts";
 import type { Engine } from "../engine.ts";
-import { hasHostUids } from "./host-uids.ts";
+import { hasHostUids } from "../host-uids.ts";
 import { createLocalEngine } from "./local-engine.ts";
 import type { LocalEngineOptions } from "./local-engine-options.ts";
 

@@ -15,7 +15,6 @@ const spec: ContainerSpec = {
 interface Body {
   readonly mounts: readonly { readonly destination: string; readonly options: readonly string[] }[];
   readonly r_limits: readonly object[];
-  readonly entrypoint: readonly string[];
 }
 
 function bodyOf(changes: Partial<ContainerSpec> = {}, options: Partial<CreateBodyOptions> = {}): Body {
@@ -25,6 +24,8 @@ function bodyOf(changes: Partial<ContainerSpec> = {}, options: Partial<CreateBod
     isRootless: false,
     runtimeKind: "namespaces",
     platform: "linux",
+    supervisorVolume: "program",
+    ownFiles: [],
   };
   return createBody({ ...spec, ...changes }, { ...given, ...options }) as Body;
 }
@@ -35,7 +36,7 @@ describe("createBody", () => {
       expect(bodyOf(changes)).toMatchObject({
         image: "sha256:1",
         privileged: false,
-        cap_add: [],
+        cap_add: ["SETPCAP", "SETUID", "SETGID", "KILL"],
         cap_drop: ["ALL"],
         no_new_privileges: true,
         seccomp_profile_path: "/profile.json",
@@ -50,29 +51,24 @@ describe("createBody", () => {
         pidns: { nsmode: "private" },
         ipcns: { nsmode: "private" },
         mask: expect.arrayContaining(["/proc/interrupts", "/sys/firmware"]) as unknown,
-        init: true,
+        init: false,
         log_configuration: { driver: "none" },
       });
     }
   });
 
-  it("keeps a container without a command up as a root without rights, until its server goes", () => {
-    const body = bodyOf({ environment: { SECRET: "x" }, workingDirectory: "/work" });
-    expect(body).toMatchObject({ user: "0:0", remove: true, stdin: true, work_dir: "/", env: {} });
-    expect(body.entrypoint.slice(-2)).toEqual(["keeper", "/work"]);
-  });
-
-  it("runs a command as the program's user, and keeps the container for its exit code", () => {
-    const changes = { command: ["a", "b"], environment: { A: "1" }, workingDirectory: "/work", processUser: "7:8" };
-    expect(bodyOf(changes)).toMatchObject({
-      entrypoint: ["a", "b"],
-      command: [],
-      user: "7:8",
-      remove: false,
-      work_dir: "/work",
-      env: { A: "1" },
-    });
-  });
+  it.each([{}, { command: ["a", "b"], processUser: "7:8" }])(
+    "begins with the supervisor and nothing else (%o)",
+    (more) => {
+      const body = bodyOf({ environment: { SECRET: "x" }, workingDirectory: "/work", ...more });
+      expect(body).toMatchObject({
+        ...{ entrypoint: ["/.glovebox/supervisor"], command: [], user: "0:0", env: {}, work_dir: "/", stdin: true },
+        volumes: [{ Name: "program", Dest: "/.glovebox", Options: ["ro", "nocopy", "nosuid", "nodev"] }],
+        // One with a command is kept for its state.
+        remove: !("command" in more),
+      });
+    },
+  );
 
   it("limits memory without swap, CPU, processes, files and shared memory", () => {
     const body = bodyOf({ limits: { ...spec.limits, openFiles: 99 } });
@@ -80,7 +76,7 @@ describe("createBody", () => {
       resource_limits: {
         memory: { limit: 256 * mebibyte, swap: 256 * mebibyte },
         cpu: { period: 100_000, quota: 50_000 },
-        pids: { limit: 64 },
+        pids: { limit: 67 },
       },
       shm_size: 32 * mebibyte,
     });
@@ -127,7 +123,7 @@ describe("createBody", () => {
 
   it("lets gVisor count processes itself, and hides the folder that it would open", () => {
     const body = bodyOf({}, { runtimeKind: "gvisor" });
-    expect(body.r_limits).toContainEqual({ type: "nproc", soft: 64, hard: 64 });
+    expect(body.r_limits).toContainEqual({ type: "nproc", soft: 63, hard: 63 });
     expect(body).toMatchObject({ resource_limits: { pids: { limit: 1536 } } });
     expect(body.mounts).toContainEqual(
       expect.objectContaining({ destination: "/tmp", options: expect.arrayContaining(["ro"]) }),

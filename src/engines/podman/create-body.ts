@@ -1,11 +1,14 @@
 import type { ContainerSpec, MountSpec } from "../container-spec.ts";
 import { coveredProcPaths, coveredSysPaths } from "../covered-paths.ts";
 import { openFilesOf, sharedMemoryBytesOf } from "../docker-api/container/container-defaults.ts";
-import { keeperUserOf, openFoldersOf, processUserOf } from "../inside/container-users.ts";
-import { keeperCommand } from "../inside/keeper-script.ts";
+import { containerHostname } from "../docker-api/mounts/supervisor-volume.ts";
+import { supervisorCapabilities } from "../supervised/container/apart-terms.ts";
+import { supervisorFolder, supervisorPath } from "../supervised/supervisor-binary.ts";
+import type { OwnFile } from "../user-names.ts";
+import { userLimits } from "../user-limits.ts";
 import type { RuntimeKind } from "../docker-api/oci-runtime.ts";
 import { pathInMachine } from "./path-in-machine.ts";
-import { hostProcesses, ownFolders } from "../docker-api/runtime-needs.ts";
+import { hostProcesses, ownFolders, processesOfUser } from "../docker-api/runtime-needs.ts";
 
 export interface CreateBodyOptions {
   /** Path of the seccomp profile on the service's host. */
@@ -20,6 +23,10 @@ export interface CreateBodyOptions {
   readonly platform: NodeJS.Platform;
   /** Id of a container whose volumes stand in for the mounts. */
   readonly volumesFrom?: string | undefined;
+  /** Name of the volume with the supervisor. */
+  readonly supervisorVolume: string;
+  /** Files of it that have a place of their own; without one for the hosts Podman would copy the machine's. */
+  readonly ownFiles: readonly OwnFile[];
 }
 
 /** SIGTERM; Podman's own interface takes numbers. */
@@ -41,28 +48,27 @@ const processesPerUser = 32_768;
 export function createBody(spec: ContainerSpec, options: CreateBodyOptions): object {
   const { limits } = spec;
   const { volumesFrom } = options;
-  const idle = spec.command === undefined;
   const openFiles = openFilesOf(spec);
   return {
     name: spec.name,
     image: options.imageId,
     raw_image_name: spec.image,
     // As the entry point, so that neither the image's entry point nor its command has a part in it.
-    entrypoint: spec.command ?? keeperCommand(openFoldersOf(spec)),
+    entrypoint: [supervisorPath],
     command: [],
-    // The keeper needs none of it; each exec is given it.
-    env: idle ? {} : (spec.environment ?? {}),
+    // Each program is told its own.
+    env: {},
     env_host: false,
     httpproxy: false,
-    work_dir: idle ? "/" : (spec.workingDirectory ?? "/"),
-    user: idle ? keeperUserOf(spec) : processUserOf(spec),
+    work_dir: "/",
+    user: "0:0",
     labels: spec.labels,
-    hostname: "sandbox",
+    hostname: containerHostname,
     terminal: false,
     // It ends with the connection of whoever attached first.
     stdin: true,
-    remove: idle,
-    init: true,
+    remove: spec.command === undefined,
+    init: false,
     systemd: "false",
     sdnotifyMode: "ignore",
     stop_signal: terminate,
@@ -81,6 +87,11 @@ export function createBody(spec: ContainerSpec, options: CreateBodyOptions): obj
     r_limits: [
       { type: "nofile", soft: openFiles, hard: openFiles },
       { type: "core", soft: 0, hard: 0 },
+      ...(options.runtimeKind === "namespaces" ? userLimits : []).map(({ name, value }) => ({
+        type: name,
+        soft: value,
+        hard: value,
+      })),
       ...userProcesses(limits.pids, options),
     ],
     shm_size: sharedMemoryBytesOf(spec),
@@ -91,8 +102,10 @@ export function createBody(spec: ContainerSpec, options: CreateBodyOptions): obj
       ...spec.scratch.map(({ path, sizeBytes }) =>
         tmpfs(path, ["rw", "exec", "nosuid", "nodev", "notmpcopyup", "mode=1777", `size=${sizeBytes}`]),
       ),
+      ...options.ownFiles.map((file) => bindMount({ ...file, readOnly: true }, "linux")),
       ...(volumesFrom === undefined ? (spec.mounts ?? []) : []).map((mount) => bindMount(mount, options.platform)),
     ],
+    volumes: [{ Name: options.supervisorVolume, Dest: supervisorFolder, Options: ["ro", "nocopy", "nosuid", "nodev"] }],
     ...(volumesFrom === undefined ? {} : { volumes_from: [`${volumesFrom}:ro`] }),
   };
 }
@@ -109,14 +122,14 @@ function bindMount({ source, target, readOnly }: MountSpec, platform: NodeJS.Pla
 
 /** Limit of each user's processes; gVisor counts them itself, for each user inside. */
 function userProcesses(pids: number, { isRootless, runtimeKind }: CreateBodyOptions): readonly object[] {
-  if (runtimeKind === "gvisor") return [{ type: "nproc", soft: pids, hard: pids }];
+  if (runtimeKind === "gvisor") return [{ type: "nproc", soft: processesOfUser(pids), hard: processesOfUser(pids) }];
   return isRootless ? [] : [{ type: "nproc", soft: processesPerUser, hard: processesPerUser }];
 }
 
 function sealing(spec: ContainerSpec, seccompPath: string): object {
   return {
     privileged: false,
-    cap_add: spec.rootCapabilities ?? [],
+    cap_add: supervisorCapabilities(spec),
     cap_drop: ["ALL"],
     no_new_privileges: true,
     seccomp_policy: "default",

@@ -20,13 +20,27 @@ export function podmanDialect({ shareProfile, platform }: PodmanDialectOptions):
   return {
     name: "podman",
     title: "Podman",
-    createCall: async (spec, { seccompProfile, image, setup, runtimeKind, volumesFrom }) => {
+    createCall: async (
+      spec,
+      { seccompProfile, image, setup, runtimeKind, volumesFrom, supervisorVolume, ownFiles },
+    ) => {
       assertLocal(setup);
       const seccompPath = await shareProfile(seccompProfile);
       const isRootless = setup.containerRoot === "rootless";
       return {
         path: `${ownApi}/containers/create`,
-        body: createBody(spec, { seccompPath, imageId: image.id, isRootless, runtimeKind, platform, volumesFrom }),
+        body: createBody(spec, {
+          ...{
+            seccompPath,
+            imageId: image.id,
+            isRootless,
+            runtimeKind,
+            platform,
+            volumesFrom,
+            supervisorVolume,
+            ownFiles,
+          },
+        }),
       };
     },
     // Each of its answers about itself runs the machine's package manager for each of its parts, and `/version` twice.
@@ -45,17 +59,12 @@ export function podmanDialect({ shareProfile, platform }: PodmanDialectOptions):
     // It takes any name and runs its own default.
     runtimes: ({ DefaultRuntime }) => (DefaultRuntime === undefined ? [] : [DefaultRuntime]),
     howToAddRuntime: "Podman's service runs its default only, which `podman --runtime NAME system service` changes.",
+    namesLocalBuilds: true,
+    // Measured with 4.3: no header makes it leave the credentials of its own files out.
+    pullsAnonymously: false,
     // Nor need it: what it mounts can be looked at before anything of the image's runs.
     mountsByHandle: false,
     deniesOom: false,
-    // Of a program that ended without reading all its input.
-    lastWords:
-      /Error: (?:read|write) unixpacket @->\/proc\/self\/fd\/\d+\/attach: (?:read|write): (?:connection reset by peer|broken pipe)\n$/,
-    runtimeFailure: {
-      stream: "stderr",
-      prefixes: ["Error: runc: ", "Error: crun: ", "Error: OCI runtime "],
-      exitCodes: [125, 126, 127, 255],
-    },
     isNotRunning: (status, reason) => status === 409 || (status === 500 && reason.includes("state improper")),
     version: (answer) => podmanOf(answer)?.Version ?? answer.Version ?? "unknown",
     foreignness,

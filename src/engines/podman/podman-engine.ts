@@ -15,13 +15,15 @@ export interface PodmanEngineOptions {
   /** Numeric id of this process's user; null where the system has none. */
   readonly uid: number | null;
   readonly seccompProfiles: SeccompProfiles;
+  /** A random integer, `minimum` included, `maximum` excluded. */
+  readonly randomInteger: (minimum: number, maximum: number) => number;
   /** Folder for the profile's file, which the service reads: not writable for anyone else. */
   readonly profileFolder: string;
 }
 
 /** Podman, over its service's API; nothing is opened before the first call. */
 export function createPodmanEngine(options: PodmanEngineOptions): Engine {
-  const { environment, platform, uid, seccompProfiles, profileFolder } = options;
+  const { environment, platform, uid, seccompProfiles, randomInteger, profileFolder } = options;
   return new DockerApiEngine({
     dialect: podmanDialect({
       platform,
@@ -32,6 +34,7 @@ export function createPodmanEngine(options: PodmanEngineOptions): Engine {
       },
     }),
     seccompProfiles,
+    randomInteger,
     findEndpoint: () => findPodmanEndpoint({ environment, platform, uid, files: clientFiles }),
     explain: (failure) => explainPodmanFailure(failure, { platform, uid }),
     readClientConfig: () => readRegistryCredentials(environment, clientFiles),

@@ -62,13 +62,9 @@ export function correctInfo(
     MemoryLimit: usable.includes("memory"),
     CpuCfsQuota: usable.includes("cpu") && info.CpuCfsQuota !== false,
     PidsLimit: usable.includes("pids"),
-    lingeringHelpers,
     ...(obstacle === null ? {} : { limitsAdvice: rootlessAdvice[obstacle] }),
   };
 }
-
-/** After each exec, "mimicking the Docker behavior of 5 minutes" (containers.conf(5)); no part of the API tells it. */
-const lingeringHelpers = { defaultSeconds: 300, setting: "exit_command_delay under [engine] in containers.conf" };
 
 /** The first thing in the way of limits without root; null when nothing is. */
 function rootlessObstacle(host: NonNullable<PodmanInfo["host"]>): keyof typeof rootlessAdvice | null {

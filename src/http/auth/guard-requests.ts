@@ -1,4 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { ConnectionShares } from "../../base/http/connection-shares.ts";
+import { headBytes } from "../../base/http/request-head.ts";
+import { headersTooLarge, maxHeadBytes } from "../server/head-limit.ts";
 import { bearerOf, judgeRequest, type GuardRules } from "../../base/http/judge-request.ts";
 import { HttpRefusal } from "../server/http-refusal.ts";
 import type { Authenticate, Caller } from "./caller.ts";
@@ -9,8 +12,12 @@ export interface GuardOptions {
   readonly authenticate: Authenticate;
 }
 
-/** The owner of a ticket, which opens one WebSocket; null: nobody. */
-type TakeTicket = (ticket: string) => Caller | null;
+/** What the server has for it. */
+interface GuardParts {
+  readonly connections: ConnectionShares;
+  /** The owner of a ticket, which opens one WebSocket; null: nobody. */
+  readonly takeTicket: (ticket: string) => Caller | null;
+}
 
 /** What a page of an allowed origin may send. */
 const forPages = {
@@ -26,22 +33,34 @@ const readableByPages = "location, retry-after, glovebox-run-id, preference-appl
  * Checks each request before any of its body is read: which page sent it, whose token it has, and whether it is allowed
  * now.
  */
-export function guardRequests(app: FastifyInstance, options: GuardOptions, takeTicket: TakeTicket): void {
+export function guardRequests(app: FastifyInstance, options: GuardOptions & GuardParts): void {
   app.decorateRequest("caller", null);
   app.addHook("onRequest", async (request, reply) => {
-    const refusal = judgeRequest(request.headers, options.rules);
-    if (refusal !== null) throw new HttpRefusal(refusal.status, "PERMISSION_DENIED", refusal.message, refusal);
+    if (headBytes(request.raw) > maxHeadBytes) throw headersTooLarge();
+    const refusal = judgeRequest(request.raw, options.rules);
+    if (refusal !== null) throw new HttpRefusal(refusal.status, refusal.errorType, refusal.message, refusal);
     if (isAnswered(request, reply) || request.routeOptions.config.isOpen === true) return;
-    const caller = ticketCaller(request, takeTicket) ?? (await options.authenticate(bearerOf(request.headers)));
+    const caller = ticketCaller(request, options) ?? (await options.authenticate(bearerOf(request.headers)));
     if (caller === null) throw noToken(reply);
     request.caller = caller;
     caller.countRequest?.();
+    claim(options.connections, request, reply);
     if (caller.revoked !== undefined) endWhenRevoked(caller.revoked, reply.raw);
   });
 }
 
+/** Counts the connection for the caller. @throws CAPACITY, and then it ends after the answer */
+function claim(connections: ConnectionShares, { raw, caller }: FastifyRequest, reply: FastifyReply): void {
+  try {
+    if (caller !== null) connections.claim(raw.socket, caller);
+  } catch (error) {
+    void reply.header("connection", "close");
+    throw error;
+  }
+}
+
 /** Pages cannot send a token with a WebSocket; a ticket is good for nothing else. */
-function ticketCaller({ ws, query }: FastifyRequest, takeTicket: TakeTicket): Caller | null {
+function ticketCaller({ ws, query }: FastifyRequest, { takeTicket }: GuardParts): Caller | null {
   const { ticket } = query as { readonly ticket?: unknown };
   return ws && typeof ticket === "string" ? takeTicket(ticket) : null;
 }

@@ -3,12 +3,14 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import { toGloveboxError } from "../../errors/glovebox-error.ts";
 import type { OperationContract } from "../../operations/contract/operation-contract.ts";
 import { parseRequest } from "../../operations/contract/parse-request.ts";
+import { keyEnded } from "../auth/or-revoked.ts";
 import { callerOf } from "../auth/caller.ts";
 import { assembleRequest } from "../routes/read-request.ts";
 import type { RouteContext } from "../routes/route-context.ts";
+import { withinShare } from "../runs/within-share.ts";
 import { HttpRefusal } from "../server/http-refusal.ts";
 import { answerOfError, textOf } from "../server/wire-answer.ts";
-import { LiveConnection } from "../../live/live-connection.ts";
+import { LiveConnection, liveBytes } from "../../live/live-connection.ts";
 
 /** Codes of WebSocket. */
 const closed = { refused: 1008 } as const;
@@ -32,17 +34,19 @@ export function addLiveRoutes(app: FastifyInstance, context: RouteContext): void
 
 /** One call, from the client's first message to its end; whatever ends the connection ends the call and what it started. */
 async function serveLiveCall(
-  { runs, logger }: RouteContext,
+  { runs, inFlight, logger }: RouteContext,
   contract: OperationContract,
   { socket, request }: { readonly socket: WebSocket; readonly request: FastifyRequest },
 ): Promise<void> {
   const caller = callerOf(request);
   const connection = new LiveConnection(socket);
   const over = new AbortController();
-  const revoke = (): void => connection.close(closed.refused, "the key was revoked");
+  const revoke = (): void => connection.end(answerOfError(keyEnded()), closed.refused);
   caller.revoked?.addEventListener("abort", revoke, { once: true, signal: over.signal });
   if (caller.revoked?.aborted === true) revoke();
   try {
+    const held = inFlight.hold(caller.principal, liveBytes);
+    socket.once("close", () => held.release());
     const start = await connection.started();
     if (start === null) return connection.close(closed.refused, "expected start as the first message");
     const wanted = parseRequest(contract, requestOf(start.request, request));
@@ -50,7 +54,9 @@ async function serveLiveCall(
     const run = runs.begin({ contract, request: wanted, caller, key: undefined, streams, onEvent });
     run.join(connection.gone);
     const answer = await run.answer();
-    connection.end({ body: textOf(answer), isError: answer.isError });
+    const share = { held, besideBytes: liveBytes, id: run.call.id, keep: () => runs.keep(run) };
+    const last = withinShare(answer, share);
+    connection.end({ body: textOf(last), isError: last.isError });
   } catch (error) {
     const known = toGloveboxError(error);
     if (known.errorType === "INTERNAL") logger.error({ err: error }, "a live call failed");

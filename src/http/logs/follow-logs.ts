@@ -1,6 +1,7 @@
 import type { Socket } from "node:net";
 import type { WebSocket } from "@fastify/websocket";
 import { settlesWithin } from "../../base/abort.ts";
+import type { ErrorType } from "../../errors/catalogue.ts";
 import { toGloveboxError } from "../../errors/glovebox-error.ts";
 import { readLogsContract } from "../../operations/logs/read-logs-contract.ts";
 import type { RequestOf } from "../../operations/contract/operation-contract.ts";
@@ -19,6 +20,9 @@ const pingMs = 30_000;
 /** Codes of WebSocket. */
 const closed = { normal: 1000, refused: 1008, tooBig: 1009, failed: 1011, slow: 1013 } as const;
 
+/** By the type of what went wrong; others are refusals. */
+const closeCodes: Readonly<Partial<Record<ErrorType, number>>> = { INTERNAL: closed.failed, CAPACITY: closed.slow };
+
 /** Who follows a log. */
 interface FollowingReader {
   readonly socket: WebSocket;
@@ -33,7 +37,7 @@ interface FollowingReader {
  * then.
  */
 export async function followLogs(
-  { platform, logger }: Pick<RouteContext, "platform" | "logger">,
+  { platform, inFlight, logger }: Pick<RouteContext, "platform" | "inFlight" | "logger">,
   request: RequestOf<typeof readLogsContract>,
   { socket, connection, caller }: FollowingReader,
 ): Promise<void> {
@@ -42,15 +46,22 @@ export async function followLogs(
   socket.on("message", (data) => {
     if ((data as Buffer).length > maxMessageBytes) socket.close(closed.tooBig);
   });
-  caller.revoked?.addEventListener("abort", () => socket.close(closed.refused, "the key was revoked"), {
+  caller.revoked?.addEventListener("abort", () => socket.close(closed.refused, "CANCELLED: the key was revoked"), {
     once: true,
     signal: gone.signal,
   });
   const ping = setInterval(() => socket.ping(), pingMs);
   gone.signal.addEventListener("abort", () => clearInterval(ping), { once: true });
+  // Pongs that a reader asks for and does not take.
+  socket.on("ping", () => {
+    if (socket.bufferedAmount > 2 * onTheWay.characters) socket.terminate();
+  });
   const { principal, within } = caller;
   let { id, offset, tail } = request;
   try {
+    // A character has at most four bytes, and few have more than two.
+    const held = inFlight.hold(principal, 2 * onTheWay.characters);
+    gone.signal.addEventListener("abort", () => held.release(), { once: true });
     while (!gone.signal.aborted) {
       const wanted = { ...request, id, offset, tail, limit: onTheWay.entries, wait_seconds: 0 };
       const page = await platform.call(readLogsContract, wanted, { principal, within, signal: gone.signal });
@@ -64,7 +75,7 @@ export async function followLogs(
   } catch (error) {
     const { errorType, message } = toGloveboxError(error);
     if (errorType === "INTERNAL") logger.error({ err: error }, "a log could not be followed");
-    socket.close(errorType === "INTERNAL" ? closed.failed : closed.refused, message.slice(0, 100));
+    socket.close(closeCodes[errorType] ?? closed.refused, message.slice(0, 100));
   }
 }
 

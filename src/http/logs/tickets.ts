@@ -9,8 +9,12 @@ interface Ticket {
 
 /** How long a ticket is valid (SPEC API2). */
 export const ticketSeconds = 30;
-/** Maximum valid tickets of one principal at a time. */
-const maxTickets = 100;
+/**
+ * Maximum valid tickets of one principal at a time, and of all. Nobody has more than half of what is left, so that a few which
+ * make all they may leave some for another.
+ */
+const maxOfOne = 100;
+const maxOfAll = 1_000;
 
 /**
  * Tickets with which a browser, which cannot send a header along, opens a WebSocket: each is valid once, and for 30 s.
@@ -27,12 +31,17 @@ export class Tickets {
   /** @throws CAPACITY for one too many */
   make(caller: Caller): string {
     this.#forgetOld();
-    const own = [...this.#tickets.values()].filter((ticket) => ticket.caller.principal === caller.principal);
-    if (own.length >= maxTickets) {
-      throw new GloveboxError("CAPACITY", `${maxTickets} tickets wait to be used.`, {
-        suggestion: `Use them, or wait ${ticketSeconds} s.`,
-        context: { retry_after_seconds: ticketSeconds },
-      });
+    let own = 0;
+    for (const ticket of this.#tickets.values()) if (ticket.caller.principal === caller.principal) own += 1;
+    if (own >= Math.min(maxOfOne, Math.floor((maxOfAll - this.#tickets.size) / 2))) {
+      throw new GloveboxError(
+        "CAPACITY",
+        `${own} of your tickets wait to be used, which is as much as may be at once.`,
+        {
+          suggestion: `Use them, or wait ${ticketSeconds} s.`,
+          context: { retry_after_seconds: ticketSeconds },
+        },
+      );
     }
     const text = createId("tkt");
     this.#tickets.set(text, { caller, madeMs: this.#monotonicMs() });

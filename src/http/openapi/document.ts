@@ -3,6 +3,7 @@ import {
   listOwnSandboxesRequestSchema,
   ownSandboxesSchema,
   removedSandboxSchema,
+  removeSandboxQuerySchema,
   sandboxStateSchema,
 } from "../../operations/sandboxes/sandbox-state-schema.ts";
 import { fieldsOf, jsonSchema, type JsonObject } from "./json-schemas.ts";
@@ -96,7 +97,6 @@ const serverPaths: ApiPaths = {
 };
 
 function sandboxPaths(): ApiPaths {
-  const { fields } = fieldsOf(listOwnSandboxesRequestSchema);
   const id = {
     name: "id",
     in: "path",
@@ -104,6 +104,10 @@ function sandboxPaths(): ApiPaths {
     description: "Id of a sandbox or a run.",
     schema: { type: "string", minLength: 1 },
   };
+  const ofQuery = (request: Parameters<typeof fieldsOf>[0]): readonly JsonObject[] =>
+    Object.entries(fieldsOf(request).fields).map(([name, { description, ...schema }]) => {
+      return { name, in: "query", description, schema };
+    });
   const answered = (schema: Parameters<typeof jsonSchema>[0]): JsonObject => ({
     "200": { description: "Done.", content: json(jsonSchema(schema, "output")) },
   });
@@ -114,12 +118,7 @@ function sandboxPaths(): ApiPaths {
         summary: "What runs now, or has ended.",
         description:
           "Your runs at work, and the sandboxes that your sessions and environments live in; or your ended runs as the server's store has them.",
-        parameters: Object.entries(fields).map(([name, { description, ...schema }]) => ({
-          name,
-          in: "query",
-          description,
-          schema,
-        })),
+        parameters: ofQuery(listOwnSandboxesRequestSchema),
         responses: answered(ownSandboxesSchema),
       },
     },
@@ -135,8 +134,8 @@ function sandboxPaths(): ApiPaths {
       delete: {
         operationId: "remove_sandbox",
         summary: "Ends and removes a run or sandbox.",
-        description: "What runs in it is ended; its result is forgotten.",
-        parameters: [id],
+        description: "What runs in it is ended; its result is forgotten, unless `forget` is false.",
+        parameters: [id, ...ofQuery(removeSandboxQuerySchema)],
         responses: answered(removedSandboxSchema),
       },
     },

@@ -13,7 +13,7 @@ const httpStatuses: Readonly<Record<number, string>> = {
   405: "The path has no such method.",
   408: "The request did not arrive in time, or the program took too long.",
   413: "The body is too large.",
-  415: "The body is not JSON.",
+  415: "The body is not JSON, or is compressed.",
   431: "The headers are too large.",
 };
 

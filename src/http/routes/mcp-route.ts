@@ -1,10 +1,14 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { FastifyInstance } from "fastify";
-import { callerOf } from "../auth/caller.ts";
+import { callerOf, type Caller } from "../auth/caller.ts";
 import type { RouteContext } from "./route-context.ts";
 
 /** Answers a request that has passed the guard, for its principal. */
-export type ServeMcp = (request: IncomingMessage, response: ServerResponse, principal: string) => Promise<void>;
+export type ServeMcp = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  caller: Pick<Caller, "principal" | "revoked">,
+) => Promise<void>;
 
 /** `/mcp`: the request is passed on unchanged, with its body unread. */
 export function addMcpRoute(app: FastifyInstance, { assertTakesWork, logger }: RouteContext, serve: ServeMcp): void {
@@ -13,13 +17,14 @@ export function addMcpRoute(app: FastifyInstance, { assertTakesWork, logger }: R
     url: "/mcp",
     onRequest: async (request, reply) => {
       if (request.method === "POST") assertTakesWork();
-      const { principal, within = asItIs } = callerOf(request);
+      const caller = callerOf(request);
+      const { within = asItIs } = caller;
       reply.hijack();
       for (const [name, value] of Object.entries(reply.getHeaders())) {
         if (value !== undefined) reply.raw.setHeader(name, value);
       }
       try {
-        await within(() => serve(request.raw, reply.raw, principal));
+        await within(() => serve(request.raw, reply.raw, caller));
       } catch (error) {
         logger.error({ err: error }, "an MCP request failed");
         reply.raw.destroy();

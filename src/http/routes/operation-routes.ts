@@ -7,9 +7,11 @@ import {
 } from "../../operations/contract/operation-contract.ts";
 import { parseRequest } from "../../operations/contract/parse-request.ts";
 import { readLogsContract } from "../../operations/logs/read-logs-contract.ts";
+import { keyEnded, orRevoked } from "../auth/or-revoked.ts";
 import { callerOf } from "../auth/caller.ts";
 import { followLogs } from "../logs/follow-logs.ts";
 import { answerRun } from "../runs/answer-run.ts";
+import { maxContentBodyBytes } from "../server/json-body.ts";
 import { sendAnswer } from "../server/send-answer.ts";
 import { untilClosed } from "../server/until-closed.ts";
 import { answerOf } from "../server/wire-answer.ts";
@@ -34,6 +36,7 @@ function addRoute(app: FastifyInstance, context: RouteContext, contract: Operati
   app.route({
     method,
     url: path.replaceAll(/\{(\w+)\}/g, ":$1"),
+    ...(contract.carriesContent === true ? { bodyLimit: maxContentBodyBytes } : {}),
     handler: (request, reply) => answer(context, { contract, request: read(request) }, { request, reply }),
     ...(contract.name === readLogsContract.name ? followed(context, read) : {}),
   });
@@ -72,8 +75,15 @@ async function answerCall(
   http: { readonly request: FastifyRequest; readonly reply: FastifyReply },
 ): Promise<FastifyReply> {
   if (http.request.method === "PUT" || http.request.method === "PATCH") assertTakesWork();
-  const call = { ...callerOf(http.request), signal: untilClosed(http.reply.raw) };
-  return sendAnswer(http.reply, answerOf(await platform.call(contract, request, call)));
+  const caller = callerOf(http.request);
+  const signal = AbortSignal.any([
+    untilClosed(http.reply.raw),
+    ...(caller.revoked === undefined ? [] : [caller.revoked]),
+  ]);
+  const answer = await orRevoked(platform.call(contract, request, { ...caller, signal }), caller.revoked);
+  // A wait that was cut short is no answer.
+  if (caller.revoked?.aborted === true) throw keyEnded();
+  return sendAnswer(http.reply, answerOf(answer));
 }
 
 function partsOf({ params, query, body }: FastifyRequest): RequestParts {

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "../../base/logger.ts";
+import type { BytesInFlight } from "../../calls/bytes-in-flight.ts";
 import type { OperationContract } from "../../operations/contract/operation-contract.ts";
 import type { Platform } from "../../platform/platform.ts";
 import type { HttpRuns } from "../runs/http-runs.ts";
@@ -12,6 +13,7 @@ export interface RouteContext {
   readonly version: string;
   readonly operations: readonly OperationContract[];
   readonly runs: HttpRuns;
+  readonly inFlight: BytesInFlight;
   /** Whether the server is shutting down. */
   readonly isDraining: () => boolean;
   /** @throws CAPACITY while the server is shutting down */

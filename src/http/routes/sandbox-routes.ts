@@ -5,10 +5,13 @@ import { hasLabels } from "../../operations/contract/request/labels-schema.ts";
 import { parseRequest } from "../../operations/contract/parse-request.ts";
 import {
   listOwnSandboxesRequestSchema,
+  removeSandboxQuerySchema,
   type OwnSandboxes,
   type SandboxStateAnswer,
 } from "../../operations/sandboxes/sandbox-state-schema.ts";
 import { callerOf } from "../auth/caller.ts";
+import { findNamed, type Named } from "../../base/find-named.ts";
+import type { HttpRuns, RunPlace } from "../runs/http-runs.ts";
 import type { HttpRun } from "../runs/http-run.ts";
 import { isOfOwnSandbox } from "../runs/own-sandbox.ts";
 import { storedRows, storedState } from "../runs/stored-run.ts";
@@ -16,11 +19,13 @@ import { jsonType, textOf } from "../server/wire-answer.ts";
 import { assembleRequest, fieldTypes, type RequestParts } from "./read-request.ts";
 import type { RouteContext } from "./route-context.ts";
 
-type LiveRecord = ReturnType<RouteContext["platform"]["sandboxes"]["recordsOf"]>[number];
 type SandboxRow = OwnSandboxes["sandboxes"][number];
+type About = Omit<SandboxRow, "state" | "stored">;
 
 const listForm = { request: listOwnSandboxesRequestSchema };
 const listTypes = fieldTypes(listForm);
+const removeForm = { request: removeSandboxQuerySchema };
+const removeTypes = fieldTypes(removeForm);
 
 /** The caller's current runs, one run with its result, and ending a run (SPEC API table). */
 export function addSandboxRoutes(app: FastifyInstance, { platform, runs }: RouteContext): void {
@@ -42,7 +47,7 @@ export function addSandboxRoutes(app: FastifyInstance, { platform, runs }: Route
     const own = new Set(working.map(({ id }) => id));
     const records = sandboxes.recordsOf(principal);
     const rows = [
-      ...working.map((call) => rowOfRun(call, records)),
+      ...working.map((call) => rowOfRun(call, placeOf(call, runs, records))),
       ...records.filter(({ id }) => !own.has(id)).map((record) => rowOfPlace(record, now())),
     ];
     const answer: OwnSandboxes = { sandboxes: rows.filter(({ labels }) => hasLabels(labels, label)) };
@@ -51,35 +56,56 @@ export function addSandboxRoutes(app: FastifyInstance, { platform, runs }: Route
 
   app.get<{ Params: { id: string } }>("/api/sandbox/:id", async (request, reply) => {
     const { principal } = callerOf(request);
-    const { id } = request.params;
+    const records = sandboxes.recordsOf(principal);
+    const id = meantRun(request.params.id, { runs, records, principal });
     const run = runs.find(id, principal);
-    if (run !== null) return reply.type(jsonType).send(await stateOfRun(run));
-    const record = sandboxes.recordsOf(principal).find((each) => each.id === id);
+    if (run !== null) return reply.type(jsonType).send(await stateOfRun(run, placeOf(run.call, runs, records)));
+    const record = records.find((each) => each.id === id);
     if (record === undefined) {
       const stored = await store?.runs.find({ id, principal });
       if (store === null || stored === null || stored === undefined) throw unknownSandbox(id);
       return reply.send(await storedState(store.runs, stored, now()));
     }
-    const { kind: _, engine: __, ...row } = rowOfPlace(record, now());
+    const row = rowOfPlace(record, now());
     return reply.send({ ...row, progress: null, stdout_tail: "", stderr_tail: "" } satisfies SandboxStateAnswer);
   });
 
   app.delete<{ Params: { id: string } }>("/api/sandbox/:id", async (request, reply) => {
     const { principal } = callerOf(request);
-    const { id } = request.params;
+    const { forget } = parseRequest(
+      removeForm,
+      assembleRequest(
+        { path: {}, query: request.query as RequestParts["query"], body: request.body },
+        { takesBody: false, types: removeTypes },
+      ),
+    );
+    const records = sandboxes.recordsOf(principal);
+    const id = meantRun(request.params.id, { runs, records, principal });
     const run = runs.find(id, principal);
-    const sandbox = sandboxes.recordsOf(principal).some((each) => each.id === id) ? sandboxes.find(id) : undefined;
-    if (run !== null) await runs.remove(run);
+    const sandbox = records.some((each) => each.id === id) ? sandboxes.find(id) : undefined;
+    if (run !== null) await (forget ? runs.remove(run) : runs.end(run));
     else if (sandbox !== undefined) await sandbox.remove();
     // A run of another server can only be ended there.
     else if (((await store?.runs.find({ id, principal }))?.ended_ms ?? null) === null) throw unknownSandbox(id);
-    store?.runs.forget({ id, principal });
+    if (forget) store?.runs.forget({ id, principal });
     return reply.send({ id, removed: true });
   });
 }
 
+/** The id that is meant by an id, a name or the beginning of an id; a run that is still waiting has a name already. */
+function meantRun(
+  word: string,
+  own: { readonly runs: HttpRuns; readonly records: readonly RunPlace[]; readonly principal: string },
+): string {
+  const { runs, records, principal } = own;
+  const live = new Set(records.map(({ id }) => id));
+  // A call in a session's sandbox has that sandbox's name; the sandbox is meant.
+  const waiting = runs.working(principal).filter((call) => !live.has(sandboxOf(call) ?? ""));
+  return findNamed<Named>(word, [...records, ...waiting], "id")?.id ?? word;
+}
+
 /** A run as shown in a list, without parsing its answer, which may be long. */
-async function stateOfRun(run: HttpRun): Promise<string> {
+async function stateOfRun(run: HttpRun, place: RunPlace | undefined): Promise<string> {
   const { call, hasEnded } = run;
   const { progress, stdout, stderr } = {
     progress: call.message,
@@ -87,7 +113,7 @@ async function stateOfRun(run: HttpRun): Promise<string> {
     stderr: call.stderr.text(),
   };
   const state: SandboxStateAnswer = {
-    ...aboutRun(call),
+    ...aboutRun(call, place),
     state: hasEnded ? "ended" : call.sandboxId === null ? "starting" : "running",
     ...{ progress, stdout_tail: stdout, stderr_tail: stderr },
   };
@@ -96,30 +122,35 @@ async function stateOfRun(run: HttpRun): Promise<string> {
   return `${JSON.stringify(state).slice(0, -1)},"${answer.isError ? "error" : "result"}":${textOf(answer)}}`;
 }
 
-function rowOfRun(call: RunningCall, records: readonly LiveRecord[]): SandboxRow {
-  const about = aboutRun(call);
-  const record = records.find(({ id }) => id === about.sandbox_id);
+function rowOfRun(call: RunningCall, place: RunPlace | undefined): SandboxRow {
+  return { ...aboutRun(call, place), state: call.sandboxId === null ? "starting" : "running" };
+}
+
+/** The sandbox of a run as it was when its program began; before that, as far as there is one. */
+function placeOf(call: RunningCall, runs: HttpRuns, records: readonly RunPlace[]): RunPlace | undefined {
+  return runs.placeOf(call) ?? records.find(({ id }) => id === sandboxOf(call));
+}
+
+function aboutRun(call: RunningCall, place: RunPlace | undefined): About {
+  const { id, operation, labels, elapsedMs } = call;
   return {
-    ...about,
-    state: call.sandboxId === null ? "starting" : "running",
-    kind: record?.kind ?? null,
-    engine: record?.engine ?? null,
+    ...{ id, sandbox_id: sandboxOf(call), operation, name: call.name ?? place?.name ?? null },
+    ...{ work: place?.work ?? null, labels: { ...labels }, elapsed_ms: Math.round(elapsedMs) },
+    ...{ kind: place?.kind ?? null, engine: place?.engine ?? null, image: place?.image ?? null },
   };
 }
 
-function aboutRun(call: RunningCall): Pick<SandboxRow, "id" | "sandbox_id" | "operation" | "labels" | "elapsed_ms"> {
-  const { id, sandboxId, operation, labels, elapsedMs } = call;
-  const sandbox_id = sandboxId ?? (isOfOwnSandbox(call) ? id : null);
-  return { id, sandbox_id, operation, labels: { ...labels }, elapsed_ms: Math.round(elapsedMs) };
+function sandboxOf(call: RunningCall): string | null {
+  return call.sandboxId ?? (isOfOwnSandbox(call) ? call.id : null);
 }
 
 function rowOfPlace(
-  { id, kind, engine, labels = {}, createdAtMs }: LiveRecord,
+  { id, kind, engine, name, work, image, labels = {}, createdAtMs }: RunPlace,
   nowMs: number,
 ): SandboxRow & { state: "running" } {
   return {
-    ...{ id, sandbox_id: id, operation: null, labels: { ...labels }, elapsed_ms: Math.max(0, nowMs - createdAtMs) },
-    ...{ state: "running", kind, engine },
+    ...{ id, sandbox_id: id, operation: null, name: name ?? null, work: work ?? null, labels: { ...labels } },
+    ...{ elapsed_ms: Math.max(0, nowMs - createdAtMs), state: "running", kind, engine, image: image ?? null },
   };
 }
 

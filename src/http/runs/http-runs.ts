@@ -17,6 +17,9 @@ const maxAnswerSize = 64 * mebibyte;
 /** Of those kept for all principals together: many keys must not fill the server's memory. */
 const maxTotalSize = 128 * mebibyte;
 
+/** What is known of the sandbox in which a run began. */
+export type RunPlace = ReturnType<Platform["sandboxes"]["recordsOf"]>[number];
+
 /** A request and its principal. */
 export interface RunRequest {
   readonly contract: OperationContract;
@@ -37,6 +40,9 @@ export class HttpRuns {
   readonly #platform: Platform;
   readonly #keys: IdempotencyKeys;
   readonly #runs = new WeakMap<RunningCall<KeptAnswer>, HttpRun>();
+
+  /** By call, from its program's start on: the sandbox may be gone before the answer is, or do something else by then. */
+  readonly #places = new WeakMap<RunningCall, RunPlace>();
 
   /** Those that can be queried by their id. */
   readonly #listed = new WeakSet<RunningCall<KeptAnswer>>();
@@ -75,11 +81,31 @@ export class HttpRuns {
     return this.calls.working(principal).filter((call) => this.#listed.has(call));
   }
 
-  /** Ends a run and forgets it. */
-  async remove({ call }: HttpRun): Promise<void> {
+  /** The sandbox of a run as it was when its program began; null before that. */
+  placeOf(call: RunningCall): RunPlace | null {
+    return this.#places.get(call) ?? null;
+  }
+
+  /** From now on it can be queried by its id, whatever it is. */
+  keep({ call }: HttpRun): void {
+    this.calls.keep(call);
+  }
+
+  /** Ends a run; resolves when it has its answer. */
+  async end({ call }: HttpRun): Promise<void> {
     call.cancel();
     await call.ended;
-    this.calls.forget(call);
+  }
+
+  /** Ends a run and forgets it. */
+  async remove(run: HttpRun): Promise<void> {
+    await this.end(run);
+    this.calls.forget(run.call);
+  }
+
+  #remember(call: RunningCall, sandboxId: string): void {
+    const place = this.#platform.sandboxes.recordsOf(call.principal).find(({ id }) => id === sandboxId);
+    if (place !== undefined) this.#places.set(call, place);
   }
 
   #start({ contract, request, caller, streams, onEvent }: RunRequest): HttpRun {
@@ -89,6 +115,7 @@ export class HttpRuns {
       id: sandboxId,
       operation: contract.name,
       principal: caller.principal,
+      name: request["name"] as string | undefined,
       labels: request["labels"] as Readonly<Record<string, string>> | undefined,
       monotonicMs,
       work: async (own) => {
@@ -96,6 +123,7 @@ export class HttpRuns {
         await Promise.resolve();
         const tell: OperationCall["onEvent"] = async (event) => {
           await own.onEvent(event);
+          if (event.type === "sandbox") this.#remember(call, event.sandboxId);
           await onEvent?.(event);
         };
         const ids = { sandboxId, runId: sandboxId === undefined ? call.id : undefined };

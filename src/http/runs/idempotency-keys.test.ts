@@ -65,6 +65,49 @@ describe("a key of a request", () => {
     expect(code(() => keys.once("second", ann, begin()))).toBe("no error");
   });
 
+  it("of one principal beyond its share is dropped, its oldest first, and nobody else's", () => {
+    const keys = new IdempotencyKeys(() => 0, { maxOfOne: 3 });
+    const bob = keys.once("k", { ...ann, principal: "bob" }, begin());
+    const [first, second] = ["1", "2", "3", "4"].map((key) => keys.once(key, ann, begin()));
+    expect(keys.once("2", ann, begin())).toBe(second);
+    expect(keys.once("k", { ...ann, principal: "bob" }, begin())).toBe(bob);
+    expect(keys.once("1", ann, begin())).not.toBe(first);
+  });
+
+  it("of whoever has most is dropped when all have too many", () => {
+    const keys = new IdempotencyKeys(() => 0, { maxOfAll: 4 });
+    const bob = { ...ann, principal: "bob" };
+    const modest = keys.once("k", bob, begin());
+    const runs = ["1", "2", "3"].map((key) => keys.once(key, ann, begin()));
+    const late = keys.once("l", { ...ann, principal: "late" }, begin());
+    expect(keys.once("k", bob, begin())).toBe(modest);
+    expect(keys.once("l", { ...ann, principal: "late" }, begin())).toBe(late);
+    expect(keys.once("2", ann, begin())).toBe(runs[1]);
+    expect(keys.once("1", ann, begin())).not.toBe(runs[0]);
+  });
+
+  it("keeps its answer while another principal's are too many", async () => {
+    const keys = new IdempotencyKeys(() => 0, { maxTotalSize: 40_000 });
+    const bob = { ...ann, principal: "bob" };
+    const done = async (key: string, who: typeof ann): Promise<void> => {
+      await (await keys.once(key, who, begin(randomBytes(6_000).toString("hex"))).call.ended).pack();
+    };
+    await done("k", bob);
+    for (const key of ["1", "2", "3"]) await done(key, ann);
+    expect(code(() => keys.once("1", ann, begin()))).toBe("ALREADY_EXISTS");
+    for (const key of ["2", "3"]) expect(code(() => keys.once(key, ann, begin()))).toBe("no error");
+    expect(code(() => keys.once("k", bob, begin()))).toBe("no error");
+  });
+
+  it("with an answer that is too large to keep does not cost the older ones", async () => {
+    const keys = new IdempotencyKeys(() => 0, { maxAnswerSize: 20_000 });
+    for (const [key, size] of Object.entries({ small: 10, large: 20_000 })) {
+      await (await keys.once(key, ann, begin(randomBytes(size).toString("hex"))).call.ended).pack();
+    }
+    expect(code(() => keys.once("large", ann, begin()))).toBe("ALREADY_EXISTS");
+    expect(code(() => keys.once("small", ann, begin()))).toBe("no error");
+  });
+
   it("of a run whose client went away begins another", async () => {
     const keys = new IdempotencyKeys(() => 0);
     const run = keys.once("k", ann, begin());

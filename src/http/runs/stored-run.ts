@@ -16,10 +16,7 @@ export async function storedRows(
 ): Promise<OwnSandboxes["sandboxes"]> {
   const { principal, label = [], limit } = query;
   const found = await runs.listEnded({ principal, labels: label.map((each) => splitLabel(each)), limit });
-  return found.map((run) => {
-    const { kind, engine, sandbox } = run;
-    return { ...aboutStored(run), sandbox_id: sandbox, state: "ended" as const, kind, engine };
-  });
+  return found.map((run) => ({ ...aboutStored(run), state: "ended" as const }));
 }
 
 /**
@@ -29,7 +26,6 @@ export async function storedState(runs: StoredRuns, run: StoredRun, nowMs: numbe
   const { stdout, stderr } = await runs.tails(run);
   return {
     ...aboutStored(run, nowMs),
-    sandbox_id: run.sandbox,
     state: run.ended_ms === null ? "running" : "ended",
     ...{ progress: null, stdout_tail: stdout, stderr_tail: stderr },
   };
@@ -45,7 +41,11 @@ function aboutStored(run: StoredRun, nowMs: number = run.started_ms) {
     interrupted: run.interrupted === 1,
   };
   const elapsed_ms = Math.max(0, (run.ended_ms ?? nowMs) - run.started_ms);
-  return { id: run.toldId, operation: null, labels: { ...run.labels }, elapsed_ms, stored };
+  return {
+    ...{ id: run.toldId, sandbox_id: run.sandbox, operation: null, name: run.name, work: run.work },
+    ...{ labels: { ...run.labels }, elapsed_ms, kind: run.kind, engine: run.engine, image: run.image },
+    stored,
+  };
 }
 
 function timestamp(ms: number): string {

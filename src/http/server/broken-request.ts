@@ -1,6 +1,8 @@
 import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
+import { answerAndClose } from "../../base/http/answer-and-close.ts";
 import { errorCode } from "../../errors/error-code.ts";
+import { headersTooLarge } from "./head-limit.ts";
 import { HttpRefusal } from "./http-refusal.ts";
 import { answerOfError, jsonType } from "./wire-answer.ts";
 
@@ -21,7 +23,7 @@ export function answerBrokenRequest(error: Error, socket: Socket): void {
     `content-length: ${Buffer.byteLength(body)}`,
     "connection: close",
   ];
-  socket.end(`${head.join("\r\n")}\r\n\r\n${body}`, () => socket.destroy());
+  answerAndClose(socket, `${head.join("\r\n")}\r\n\r\n${body}`);
 }
 
 function refusalOf(code: string): HttpRefusal {
@@ -30,11 +32,7 @@ function refusalOf(code: string): HttpRefusal {
       suggestion: "Send its headers within 10 s and all of it within 60 s.",
     });
   }
-  if (code === "HPE_HEADER_OVERFLOW") {
-    return new HttpRefusal(431, "INVALID_REQUEST", "The headers of the request are too large.", {
-      suggestion: "Send at most 16 KiB of headers, and longer values in the body.",
-    });
-  }
+  if (code === "HPE_HEADER_OVERFLOW") return headersTooLarge();
   return new HttpRefusal(400, "INVALID_REQUEST", "The request is not valid HTTP.", {
     suggestion: "Send HTTP/1.1.",
   });

@@ -18,11 +18,6 @@ const refusals: Readonly<Record<string, () => HttpRefusal>> = {
       suggestion: "Send JSON, with the header Content-Type: application/json.",
       context: { field: "body" },
     }),
-  FST_ERR_CTP_BODY_TOO_LARGE: () =>
-    new HttpRefusal(413, "INVALID_REQUEST", "body: larger than this server accepts.", {
-      suggestion: "Send less in one request: write large files in pieces, or package them.",
-      context: { field: "body" },
-    }),
   FST_ERR_BAD_URL: () => badUrl(),
   FST_ERR_MAX_PARAM_LENGTH: () => badUrl(),
 };

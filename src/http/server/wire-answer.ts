@@ -42,6 +42,11 @@ export function textOf({ body }: Pick<WireAnswer, "body">): string {
   return typeof body === "string" ? body : [...body.parts()].join("");
 }
 
+/** Its bytes in UTF-8. */
+export function sizeOfBody({ body }: Pick<WireAnswer, "body">): number {
+  return typeof body === "string" ? Buffer.byteLength(body) : body.byteLength;
+}
+
 /** For errors that are retryable without a given delay. */
 const defaultRetrySeconds = 5;
 

@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { settlesWithin } from "../../base/abort.ts";
-import { mebibyte } from "../../base/bytes.ts";
+import { kibibyte } from "../../base/bytes.ts";
 import { untilWritable } from "../../base/streams/until-writable.ts";
 import { WireEncoder } from "../../live/wire-encoder.ts";
 import type { OperationEvent } from "../../operations/contract/operation-event.ts";
@@ -11,7 +11,7 @@ import type { StreamFormat } from "./answer-form.ts";
 /** A reader that takes nothing for this long is considered gone, even if its connection is open. */
 const stalledAfterMs = 60_000;
 /** Maximum bytes buffered for a slow reader; beyond it, events that cannot be delayed are dropped. */
-const maxWaitingBytes = mebibyte;
+export const maxWaitingBytes: number = 256 * kibibyte;
 /** How often a quiet stream sends a keep-alive, if its format has one. */
 const aliveEachMs = 15_000;
 
@@ -30,7 +30,11 @@ export class EventStream {
   #leftOut = 0;
 
   /** Sends the headers, including those already set, and the sandbox if it is known. */
-  constructor(response: ServerResponse, format: StreamFormat, sandboxId: string | null) {
+  constructor(
+    response: ServerResponse,
+    format: StreamFormat,
+    known: { readonly id: string; readonly name: string | null } | null,
+  ) {
     this.#response = response;
     this.#format = format;
     // For proxies that would buffer the events.
@@ -38,7 +42,7 @@ export class EventStream {
     response.flushHeaders();
     this.#alive = setInterval(() => this.#showLife(), aliveEachMs).unref();
     response.once("close", () => clearInterval(this.#alive));
-    if (sandboxId !== null) void this.send({ type: "sandbox", sandboxId });
+    if (known !== null) void this.send({ type: "sandbox", sandboxId: known.id, name: known.name ?? undefined });
   }
 
   /** Resolves when the reader can take more; output is never dropped. */

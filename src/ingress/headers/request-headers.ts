@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { originText, type OuterOrigin, type Upstream } from "../upstream.ts";
+import type { OwnCredentials } from "./own-credentials.ts";
 import { namedByConnection, pairsOf } from "./raw-headers.ts";
 
 /** Headers of one connection only, or that we set ourselves. */
@@ -8,26 +9,32 @@ const dropped = new Set([
   ...["upgrade", "http2-settings", "expect", "host", "content-length", "forwarded", "x-real-ip"],
 ]);
 
-/** How all of our API keys begin: none may reach a program, whoever sends it by mistake. */
-const ownKey = /^bearer +gbx_/i;
+/** How every API key begins where it is expected, even if it is not a valid one. */
+const ownKey = /^\S+\s+gbx_/i;
+
+export interface RequestWay {
+  readonly upstream: Pick<Upstream, "host" | "isProgram">;
+  readonly outer: OuterOrigin;
+  readonly own: OwnCredentials;
+}
 
 /**
  * Headers of a request as its program gets them: from `localhost` and its own port, as the checks of development servers
- * want it, and framed as it came. Flat: name, value, name, value.
+ * want it, framed as it came, and without what is ours. Other values keep their bytes. Flat: name, value, name, value.
  */
 export function requestHeaders(
   { rawHeaders, headers }: Pick<IncomingMessage, "rawHeaders" | "headers">,
-  upstream: Pick<Upstream, "host" | "isProgram">,
-  outer: OuterOrigin,
+  way: RequestWay,
 ): string[] {
   const ofConnection = namedByConnection(headers.connection);
   const kept = pairsOf(rawHeaders).flatMap(([name, value]) => {
     const lower = name.toLowerCase();
     if (dropped.has(lower) || ofConnection.has(lower) || lower.startsWith("x-forwarded-")) return [];
-    if (lower === "authorization" && ownKey.test(value)) return [];
-    return [name, upstream.isProgram ? inside(lower, value, upstream, outer) : value];
+    if ((lower === "authorization" && ownKey.test(value)) || way.own.isShownIn(value)) return [];
+    const told = lower === "origin" ? originFor(value, way) : lower === "referer" ? refererFor(value, way) : value;
+    return told === null ? [] : [name, told];
   });
-  return ["Host", upstream.host, ...kept, ...framing(headers)];
+  return ["Host", way.upstream.host, ...kept, ...framing(headers)];
 }
 
 /** Whether a request has a body that must be sent on. */
@@ -35,12 +42,23 @@ export function hasBody({ headers }: Pick<IncomingMessage, "headers">): boolean 
   return framing(headers).length > 0;
 }
 
-/** Its own origin is the program's; others stay, for the program to refuse. */
-function inside(name: string, value: string, { host }: Pick<Upstream, "host">, outer: OuterOrigin): string {
-  const own = originText(outer);
-  if (name === "origin") return value === own ? `http://${host}` : value;
-  if (name !== "referer") return value;
-  return value === own || value.startsWith(`${own}/`) ? `http://${host}${value.slice(own.length)}` : value;
+/** Its own origin is the program's, and the backend's to know; another preview's is nobody's; others are for them to refuse. */
+function originFor(value: string, { upstream, outer, own }: RequestWay): string {
+  if (value === originText(outer)) return upstream.isProgram ? `http://${upstream.host}` : value;
+  return own.isPreview(authorityOf(value)) ? "null" : value;
+}
+
+/** Without the name of a preview, which alone opens it: logs keep this header. */
+function refererFor(value: string, { upstream, outer, own }: RequestWay): string | null {
+  const origin = originText(outer);
+  const isOwn = value === origin || value.startsWith(`${origin}/`);
+  if (isOwn && upstream.isProgram) return `http://${upstream.host}${value.slice(origin.length)}`;
+  return own.isPreview(authorityOf(value)) ? null : value;
+}
+
+/** Host and port of a URL; empty for other texts. */
+function authorityOf(url: string): string {
+  return /^[a-z][a-z0-9+.-]*:\/\/(?:[^/?#]*@)?([^/?#@]*)/i.exec(url)?.[1] ?? "";
 }
 
 /** One of the two: Node's parser has refused a request with both. */

@@ -1,34 +1,51 @@
 import type { IncomingMessage } from "node:http";
+import { referrerPolicy, reportingHeaders, withoutForeignReports } from "./leaving-names.ts";
 import { namedByConnection, pairsOf } from "./raw-headers.ts";
 import { originText, type OuterOrigin, type Upstream } from "../upstream.ts";
 
-/** Headers of one connection only, or a way past the proxy. */
+/** Headers of one connection only, a way past the proxy, or of a policy that we set ourselves. */
 const dropped = new Set([
   ...["connection", "keep-alive", "proxy-connection", "proxy-authenticate", "te", "trailer", "transfer-encoding"],
-  ...["upgrade", "alt-svc"],
+  ...["upgrade", "alt-svc", "referrer-policy", "content-length", ...reportingHeaders],
 ]);
 
 /** Hosts by which a program refers to itself in redirects. */
 const ownNames = new Set(["localhost", "127.0.0.1", "[::1]", "0.0.0.0", "[::]"]);
 
+type Way = Pick<Upstream, "host" | "isProgram">;
+
 /**
- * Headers of an answer as the browser gets them: as the program says, but for redirects to itself, which lead to the
- * preview, and cookies, which stay with this one preview. Flat: name, value, name, value.
+ * Headers of an answer as the browser gets them: as the program says, byte by byte, but for redirects to itself, which lead
+ * to the preview, cookies, which stay with this one preview, and what would tell others its name. Flat: name, value, name,
+ * value.
  */
 export function responseHeaders(
-  { rawHeaders, headers }: Pick<IncomingMessage, "rawHeaders" | "headers">,
-  upstream: Pick<Upstream, "host" | "isProgram">,
+  { rawHeaders, headers, statusCode }: Pick<IncomingMessage, "rawHeaders" | "headers" | "statusCode">,
+  upstream: Way,
   outer: OuterOrigin,
 ): string[] {
   const ofConnection = namedByConnection(headers.connection);
-  return pairsOf(rawHeaders).flatMap(([name, value]) => {
+  const kept = pairsOf(rawHeaders).flatMap(([name, value]) => {
     const lower = name.toLowerCase();
-    // A length decides where the answer ends: a program cannot have it dropped.
-    if (dropped.has(lower) || (ofConnection.has(lower) && lower !== "content-length")) return [];
+    if (dropped.has(lower) || ofConnection.has(lower)) return [];
     if (lower === "set-cookie") return [name, withoutDomain(value)];
     if (lower === "location") return [name, outside(value, upstream, outer)];
+    if (lower.startsWith("content-security-policy")) return [name, withoutForeignReports(value)];
     return [name, value];
   });
+  const policy = ["Referrer-Policy", referrerPolicy(policyAskedBy(rawHeaders))];
+  // Last: Node encodes a Content-Disposition that follows a length anew.
+  return [...kept, ...policy, ...(statusCode === 204 ? [] : lengthOf(rawHeaders))];
+}
+
+function policyAskedBy(rawHeaders: readonly string[]): string {
+  const asked = pairsOf(rawHeaders).filter(([name]) => name.toLowerCase() === "referrer-policy");
+  return asked.map(([, value]) => value).join(",");
+}
+
+/** It decides where the answer ends: a program cannot have it dropped as one of the connection's. */
+function lengthOf(rawHeaders: readonly string[]): readonly string[] {
+  return pairsOf(rawHeaders).find(([name]) => name.toLowerCase() === "content-length") ?? [];
 }
 
 /** A cookie for this host alone: a domain would be that of other previews too. */
@@ -39,14 +56,16 @@ function withoutDomain(cookie: string): string {
     .join(";");
 }
 
-function outside(
-  location: string,
-  { host, isProgram }: Pick<Upstream, "host" | "isProgram">,
-  outer: OuterOrigin,
-): string {
-  const url = URL.parse(location);
-  if (url === null || !/^https?:\/\//i.test(location)) return location;
+/** With or without a scheme (`//host/path`), as browsers read it; what follows the host keeps its bytes. */
+function outside(location: string, { host, isProgram }: Way, outer: OuterOrigin): string {
+  const [, scheme = "http:", authority = "", rest = ""] = /^(https?:)?[\\/]{2}([^\\/?#]*)(.*)$/i.exec(location) ?? [];
+  const url = authority === "" ? null : URL.parse(`${scheme}//${authority}`);
   const inner = URL.parse(`http://${host}`);
-  const isOwn = isProgram ? ownNames.has(url.hostname) && url.port === inner?.port : url.host === host;
-  return isOwn ? `${originText(outer)}${url.pathname}${url.search}${url.hash}` : location;
+  if (url === null || inner === null) return location;
+  const isOwn = isProgram ? ownNames.has(url.hostname) && portOf(url) === portOf(inner) : url.host === host;
+  return isOwn ? `${originText(outer)}${/^[\\/]/.test(rest) ? "" : "/"}${rest}` : location;
+}
+
+function portOf({ protocol, port }: URL): number {
+  return Number(port) || (protocol === "https:" ? 443 : 80);
 }

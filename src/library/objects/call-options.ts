@@ -6,8 +6,8 @@ export type CallSignal = typeof globalThis extends { AbortSignal: { prototype: i
 /** How to follow a call and abort it. */
 export interface CallOptions {
   /**
-   * Ends the call and what it started. A program that had begun has the outcome `cancelled`; every other call, and every
-   * one of a client, throws CANCELLED.
+   * Ends the call and what it started. `execute`, a `run` of a session or environment, tests and agents that had begun
+   * resolve with the outcome `cancelled`, here as on a server; every other call throws CANCELLED.
    */
   readonly signal?: CallSignal | undefined;
   /**

@@ -57,8 +57,11 @@ export class Environment implements AsyncDisposable {
     this.processes = new Processes(calls, { envId: id });
   }
 
-  /** Runs a program with its arguments to its end: `run(["npm", "test"])`. */
-  run(options: readonly string[] | CommandOptions, call?: Omit<RunOptions, "stdin">): Execution<Result<CommandResult>> {
+  /** Runs a command to its end: a shell line (`run("npm test | tail")`), or a program and its arguments (`run(["npm", "test"])`). */
+  run(
+    options: string | readonly string[] | CommandOptions,
+    call?: Omit<RunOptions, "stdin">,
+  ): Execution<Result<CommandResult>> {
     return this.#calls.run(runCommandContract, { ...withCommand(options), envId: this.id }, call);
   }
 

@@ -50,7 +50,7 @@ export class Sandboxes {
     return (await this.#calls.send(listSandboxesContract, options, call)).sandboxes;
   }
 
-  /** A sandbox by its id. Sends no request. */
+  /** A sandbox by its id, its name or the beginning of its id. Sends no request. */
   get(sandboxId: string): Sandbox {
     return new Sandbox(this.#calls, sandboxId);
   }
@@ -90,8 +90,8 @@ export class Sandbox {
     this.processes = new Processes(calls, place);
   }
 
-  /** Runs another program in it: `run(["ls", "-l"])`. An abort ends it and everything it started. */
-  run(options: readonly string[] | ExecOptions, call?: SandboxRunCall): Execution<Result<ExecResult>> {
+  /** Runs another program in it: `run(["ls", "-l"])`, or a shell line. An abort ends it and everything it started. */
+  run(options: string | readonly string[] | ExecOptions, call?: SandboxRunCall): Execution<Result<ExecResult>> {
     return this.#calls.run(execInSandboxContract, { ...withCommand(options), sandboxId: this.id }, call);
   }
 

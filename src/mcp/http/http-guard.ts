@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { bearerOf, judgeRequest, type GuardRefusal } from "../../base/http/judge-request.ts";
+import { errorCatalogue } from "../../errors/catalogue.ts";
 import { secretCheck } from "../../base/http/same-secret.ts";
 
 export interface HttpGuardOptions {
@@ -28,7 +29,7 @@ export function createHttpGuard({ token, allowedOrigins }: HttpGuardOptions): Ht
   const rules = { loopbackOnly: true, allowedHosts: [], allowedOrigins };
   const isToken = token === null ? () => true : secretCheck(token);
   return (request, response) => {
-    const refusal = judgeRequest(request.headers, rules);
+    const refusal = judgeRequest(request, rules);
     if (refusal !== null) return refuse(response, refusal);
     const { origin } = request.headers;
     if (origin !== undefined) {
@@ -49,14 +50,19 @@ export function createHttpGuard({ token, allowedOrigins }: HttpGuardOptions): Ht
 
 const noToken: GuardRefusal = {
   status: 401,
+  errorType: "PERMISSION_DENIED",
   message: "This server requires its user's token; none or a wrong one was sent.",
   suggestion:
     'Send the header "Authorization: Bearer TOKEN" with the token of the file that `glovebox mcp --http` names when it starts; docs/mcp.md shows how.',
 };
 
-function refuse(response: ServerResponse, { status, message, suggestion }: GuardRefusal): false {
-  const data = { error_type: "PERMISSION_DENIED", message, suggestion, context: {} };
-  const body = { jsonrpc: "2.0", id: null, error: { code: -32_004, message: `${message} ${suggestion}`, data } };
+function refuse(response: ServerResponse, { status, errorType, message, suggestion }: GuardRefusal): false {
+  const data = { error_type: errorType, message, suggestion, context: {} };
+  const body = {
+    jsonrpc: "2.0",
+    id: null,
+    error: { code: errorCatalogue[errorType].jsonRpcCode, message: `${message} ${suggestion}`, data },
+  };
   response.writeHead(status, { "content-type": "application/json", connection: "close" }).end(JSON.stringify(body));
   return false;
 }

@@ -1,7 +1,9 @@
 import { WebStandardStreamableHTTPServerTransport, type McpServer } from "@modelcontextprotocol/server";
 import { createId } from "../../base/id.ts";
 
-/** Maximum sessions; beyond that, the one that was idle longest ends. */
+/** Maximum sessions of one principal; beyond that, its own that was idle longest ends. */
+const maxOfOne = 128;
+/** Maximum of all; beyond that, the principal that has most loses its own that was idle longest. */
 const maxSessions = 256;
 /** A session ends after this long without use. */
 const maxIdleMs = 30 * 60_000;
@@ -16,7 +18,6 @@ export interface HttpSessionsOptions {
   readonly createServer: (principal: string, connection: string) => McpServer;
   readonly onEnd: (principal: string, connection: string) => void;
   readonly monotonicMs: () => number;
-  readonly maxRequestBytes: number;
 }
 
 /** Protocol sessions of clients that speak 2025-11-25: begun by `initialize`, ended by DELETE. */
@@ -31,12 +32,14 @@ export class HttpSessions {
   /** Answers the `initialize` request that begins a session. */
   async open(principal: string, request: Request, parsedBody: unknown): Promise<Response> {
     await this.#endIdle();
-    const { createServer, monotonicMs, maxRequestBytes, onEnd } = this.#options;
+    const { createServer, monotonicMs, onEnd } = this.#options;
     const connection = createId("mcp");
     const transport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: () => connection,
-      maxRequestBodySize: maxRequestBytes,
-      onsessioninitialized: (id) => void this.#sessions.set(id, { principal, transport, lastUsedMs: monotonicMs() }),
+      onsessioninitialized: (id) => {
+        this.#sessions.set(id, { principal, transport, lastUsedMs: monotonicMs() });
+        void this.#endSurplus(principal);
+      },
       onsessionclosed: (id) => {
         this.#sessions.delete(id);
         onEnd(principal, id);
@@ -47,14 +50,18 @@ export class HttpSessions {
   }
 
   /** Answers a request that names its session; other principals' sessions are treated as unknown. */
-  handle(id: string, principal: string, request: Request): Promise<Response> | Response {
+  handle(
+    id: string,
+    principal: string,
+    { request, body }: { readonly request: Request; readonly body: unknown },
+  ): Promise<Response> | Response {
     const session = this.#sessions.get(id);
     if (session === undefined || session.principal !== principal) {
       const error = { code: -32_001, message: "Session not found: it has ended. Start a new one with initialize." };
       return Response.json({ jsonrpc: "2.0", id: null, error }, { status: 404 });
     }
     session.lastUsedMs = this.#options.monotonicMs();
-    return session.transport.handleRequest(request);
+    return session.transport.handleRequest(request, body === undefined ? {} : { parsedBody: body });
   }
 
   async close(): Promise<void> {
@@ -63,10 +70,27 @@ export class HttpSessions {
 
   async #endIdle(): Promise<void> {
     const usedBefore = this.#options.monotonicMs() - maxIdleMs;
-    const byUse = [...this.#sessions].toSorted(([, a], [, b]) => a.lastUsedMs - b.lastUsedMs);
-    const surplus = byUse.length - maxSessions + 1;
-    const ending = byUse.filter(([, { lastUsedMs }], index) => lastUsedMs < usedBefore || index < surplus);
+    const ending = [...this.#sessions].filter(([, { lastUsedMs }]) => lastUsedMs < usedBefore);
     await Promise.all(ending.map(([id]) => this.#end(id)));
+  }
+
+  /** Ends one session if the newest of the principal is one too many. */
+  async #endSurplus(newest: string): Promise<void> {
+    const counts = new Map<string, number>();
+    for (const { principal } of this.#sessions.values()) counts.set(principal, (counts.get(principal) ?? 0) + 1);
+    const own = counts.get(newest) ?? 0;
+    if (own <= maxOfOne && this.#sessions.size <= maxSessions) return;
+    // Who has as many as the newest's principal keeps them.
+    let loser = newest;
+    let most = own;
+    for (const [principal, count] of own > maxOfOne ? [] : counts) {
+      if (count <= most) continue;
+      loser = principal;
+      most = count;
+    }
+    const ofLoser = [...this.#sessions].filter(([, { principal }]) => principal === loser);
+    const [longestIdle] = ofLoser.toSorted(([, a], [, b]) => a.lastUsedMs - b.lastUsedMs);
+    if (longestIdle !== undefined) await this.#end(longestIdle[0]);
   }
 
   async #end(id: string): Promise<void> {

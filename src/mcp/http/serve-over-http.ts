@@ -1,18 +1,20 @@
 import { once } from "node:events";
-import { createServer, type Server } from "node:http";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { ConnectionShares } from "../../base/http/connection-shares.ts";
+import { guardConnections } from "../../base/http/guard-connections.ts";
 import { isLoopback } from "../../base/http/judge-request.ts";
 import { beginRequestSpan, endRequestSpan } from "../../base/http/request-span.ts";
 import { settlesWithin } from "../../base/abort.ts";
-import { GloveboxError, invalidField } from "../../errors/glovebox-error.ts";
+import { GloveboxError, invalidField, toGloveboxError } from "../../errors/glovebox-error.ts";
 import { createHttpGuard, type HttpGuardOptions } from "./http-guard.ts";
 import { createHttpHandler } from "./http-handler.ts";
+import { noRoom } from "./read-message.ts";
+import { notCounted, sendResponse } from "./send-response.ts";
 import type { McpDoor } from "../mcp-door.ts";
 
 /** How long to wait for answers at the end. */
 const lastAnswersMs = 1000;
-/** Every user of the machine can connect: their connections must leave descriptors for sandboxes, and end soon. */
-const maxConnections = 512;
 const headersWithinMs = 10_000;
 /** The one path that is served. */
 const servedPath = "/mcp";
@@ -35,7 +37,7 @@ export interface HttpOptions extends HttpGuardOptions {
  * @throws POLICY_DENIED beyond loopback, where everyone on the network could run code
  */
 export async function serveOverHttp(door: McpDoor, options: HttpOptions): Promise<void> {
-  const { host, port, signal } = options;
+  const { host, port, principal, signal } = options;
   if (!isLoopback(host)) {
     throw new GloveboxError("POLICY_DENIED", `MCP over HTTP only listens on loopback, not on ${host}.`, {
       suggestion: "Give only a port, and reach it from other machines through a tunnel such as ssh -L.",
@@ -44,20 +46,21 @@ export async function serveOverHttp(door: McpDoor, options: HttpOptions): Promis
   }
   const mcp = createHttpHandler(door);
   const guard = createHttpGuard(options);
+  // Every user of the machine can connect.
+  const connections = new ConnectionShares();
   const answering = new Set<Promise<void>>();
   const server = createServer((request, response) => {
     if (request.url?.split("?", 1)[0] === servedPath) {
-      if (!guard(request, response)) return;
+      if (!guard(request, response) || !hasRoom(connections, { request, response, principal })) return;
       const { method = "", headers } = request;
       const span = beginRequestSpan(door.platform.tracing, { method, route: servedPath, url: servedPath, headers });
       response.once("close", () => endRequestSpan(span, response.statusCode));
-      const answered = span
-        .run(() => mcp.handle(request, response, options.principal))
-        .finally(() => answering.delete(answered));
+      const answered = span.run(() => mcp.handle(request, response, options)).finally(() => answering.delete(answered));
       answering.add(answered);
     } else response.writeHead(404, { "content-type": "text/plain" }).end(`MCP is served at ${servedPath}.\n`);
   });
-  server.maxConnections = maxConnections;
+  guardConnections(server);
+  connections.watch(server);
   server.headersTimeout = headersWithinMs;
   await listen(server, host, port);
   const { address, family, port: chosen } = server.address() as AddressInfo;
@@ -69,6 +72,23 @@ export async function serveOverHttp(door: McpDoor, options: HttpOptions): Promis
   await settlesWithin(Promise.all(answering), lastAnswersMs);
   await mcp.close();
   server.closeAllConnections();
+}
+
+/** Counts the connection of a caller, or answers that there is no room for it. */
+function hasRoom(connections: ConnectionShares, { request, response, principal }: Asked): boolean {
+  try {
+    connections.claim(request.socket, { principal });
+    return true;
+  } catch (error) {
+    void sendResponse(noRoom(toGloveboxError(error)).refused, response, notCounted);
+    return false;
+  }
+}
+
+interface Asked {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly principal: string;
 }
 
 async function listen(server: Server, host: string, port: number): Promise<void> {

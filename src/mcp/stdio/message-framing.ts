@@ -1,3 +1,5 @@
+import { GrowingBuffer } from "../../base/streams/growing-buffer.ts";
+
 /** The items of a stream of lines. */
 export type Frame =
   | { readonly type: "line"; readonly bytes: Uint8Array }
@@ -9,7 +11,7 @@ const newline = 0x0a;
 /** Splits a byte stream into lines, buffering at most `maxBytes` of an unfinished one; empty lines are skipped. */
 export class MessageFraming {
   readonly #maxBytes: number;
-  #parts: Uint8Array[] = [];
+  readonly #line = new GrowingBuffer();
   #length = 0;
 
   constructor(maxBytes: number) {
@@ -33,16 +35,15 @@ export class MessageFraming {
     const frame: Frame =
       this.#length > this.#maxBytes
         ? { type: "too_long", length: this.#length }
-        : { type: "line", bytes: Buffer.concat(this.#parts) };
-    this.#parts = [];
+        : { type: "line", bytes: this.#line.take() };
     this.#length = 0;
     return frame.type === "line" && isBlank(frame.bytes) ? [] : [frame];
   }
 
   #append(bytes: Uint8Array): void {
     this.#length += bytes.length;
-    if (this.#length > this.#maxBytes) this.#parts = [];
-    else if (bytes.length > 0) this.#parts.push(bytes);
+    if (this.#length > this.#maxBytes) this.#line.take();
+    else this.#line.append(bytes);
   }
 }
 

@@ -6,10 +6,11 @@ import { formatBytes, mebibyte } from "../../base/bytes.ts";
 import { untilWritable } from "../../base/streams/until-writable.ts";
 import { MessageFraming, type Frame } from "./message-framing.ts";
 import { refuseTaskSubscription } from "../tasks/task-subscription.ts";
-import { failure, parseMessage } from "./parse-message.ts";
+import { failure, maxMessageBytes } from "../parse-json-rpc.ts";
+import { parseMessage } from "./parse-message.ts";
 
-/** Longest message that is read: longer than any valid request, so that refusals can name the method and id. */
-export const maxMessageBytes: number = 64 * mebibyte;
+/** Maximum bytes of answers that wait for the client while more messages are read. */
+const maxUnreadBytes = mebibyte;
 
 export interface StdioTransportOptions {
   readonly input: Readable;
@@ -50,7 +51,10 @@ export class StdioTransport implements Transport {
   async start(): Promise<void> {
     const { input, output } = this.#options;
     input.on("data", (chunk: Uint8Array) => {
-      if (!this.#ended) this.#take(this.#framing.push(chunk));
+      if (this.#ended) return;
+      this.#take(this.#framing.push(chunk));
+      // A client that reads no answers is not read either.
+      if (output.writableLength > maxUnreadBytes) void this.#waitForReader();
     });
     for (const event of ["end", "close", "error"] as const) input.on(event, () => void this.finish());
     output.on("error", () => void this.close());
@@ -86,6 +90,13 @@ export class StdioTransport implements Transport {
     this.onclose?.();
   }
 
+  async #waitForReader(): Promise<void> {
+    const { input, output } = this.#options;
+    input.pause();
+    await untilWritable(output);
+    if (!this.#ended) input.resume();
+  }
+
   #take(frames: readonly Frame[]): void {
     for (const frame of frames) {
       if (frame.type === "line") this.#receive(frame.bytes);
@@ -117,8 +128,8 @@ export class StdioTransport implements Transport {
   }
 
   #refuse({ failure: response }: { readonly failure: unknown }): void {
-    const line = `${JSON.stringify(response)}\n`;
-    if (!this.#isClosed && !this.#options.output.destroyed) this.#options.output.write(line);
+    const { output } = this.#options;
+    if (!this.#isClosed && !output.destroyed) output.write(`${JSON.stringify(response)}\n`);
   }
 
   #settle(id: RequestId | undefined): void {

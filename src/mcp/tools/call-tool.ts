@@ -1,6 +1,7 @@
 import type { CallToolResult, ServerContext } from "@modelcontextprotocol/server";
 import { settlesWithin } from "../../base/abort.ts";
 import type { Logger } from "../../base/logger.ts";
+import type { BytesInFlight } from "../../calls/bytes-in-flight.ts";
 import type { KeptTexts } from "../../calls/kept-texts.ts";
 import type { RunningCall } from "../../calls/running-call.ts";
 import type { RunningCalls } from "../../calls/running-calls.ts";
@@ -29,6 +30,8 @@ export interface ToolContext {
   /** Reports what happens to the caller's sandboxes meanwhile. */
   readonly alertBook: Pick<Platform["alertBook"], "listen">;
   readonly calls: RunningCalls<CallToolResult>;
+  /** Counts the arguments of a call until it has ended, which may be long after its answer. */
+  readonly inFlight: BytesInFlight;
   readonly tasks: Tasks;
   readonly texts: KeptTexts;
   readonly logger: Logger;
@@ -80,7 +83,7 @@ export async function callTool(
 
 /** @throws INVALID_REQUEST naming every field that does not fit, NOT_FOUND for an unknown run, CAPACITY */
 function findOrBegin(
-  { callOperation, calls, texts, logger, monotonicMs }: ToolContext,
+  { callOperation, calls, inFlight, texts, logger, monotonicMs }: ToolContext,
   offered: OfferedTool,
   given: unknown,
   origin: CallOrigin,
@@ -92,18 +95,36 @@ function findOrBegin(
     if (asked.cancel) call.cancel();
     return call;
   }
-  return calls.start({
-    operation: offered.name,
-    principal: origin.principal,
-    monotonicMs,
-    work: (call) => callOperation(offered, asked.request, { ...call, ...origin }),
-    conclude: (end, call) => {
-      if ("error" in end && end.error.errorType === "INTERNAL") {
-        logger.error({ err: end.error.cause ?? end.error }, "a tool call failed");
-      }
-      return toolResult(end, { tool: offered.tool, call, texts });
-    },
-  });
+  const held = inFlight.hold(origin.principal, lengthOf(given));
+  const ended = (): void => held.release();
+  const begin = (): RunningCall<CallToolResult> =>
+    calls.start({
+      operation: offered.name,
+      principal: origin.principal,
+      monotonicMs,
+      work: (call) => callOperation(offered, asked.request, { ...call, ...origin }),
+      conclude: (end, call) => {
+        if ("error" in end && end.error.errorType === "INTERNAL") {
+          logger.error({ err: end.error.cause ?? end.error }, "a tool call failed");
+        }
+        return toolResult(end, { tool: offered.tool, call, texts });
+      },
+    });
+  try {
+    const call = begin();
+    void call.ended.finally(ended);
+    return call;
+  } catch (error) {
+    ended();
+    throw error;
+  }
+}
+
+/** Characters of all texts in a value. */
+function lengthOf(value: unknown): number {
+  if (typeof value === "string") return value.length;
+  if (typeof value !== "object" || value === null) return 0;
+  return Object.values(value).reduce<number>((length, each) => length + lengthOf(each), 0);
 }
 
 /** A run is queried with the tool that returned its id: another tool's answer has another form. */

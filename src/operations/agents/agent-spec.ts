@@ -4,11 +4,12 @@ import type { AgentGroupConfig } from "../../config/agents-config.ts";
 import { GloveboxError, invalidField } from "../../errors/glovebox-error.ts";
 import { agentEnvironment, hostsOfVariables, isDryRun } from "../../policy/agents/agent-variables.ts";
 import { checkGroupName } from "../../policy/agents/group-name.ts";
-import { checkImageReference } from "../../policy/image-reference.ts";
 import { namedDomains, parseNetwork, withDomains, type NetworkPolicy } from "../../policy/network/network.ts";
-import { agentNames } from "../../workloads/agent/commands/agent-program.ts";
+import { agentNames } from "../../policy/agents/agent-names.ts";
 import { agentImageFor } from "../../workloads/agent/image/agent-image.ts";
 import { isAgentName } from "../../workloads/agent/commands/agent-table.ts";
+import type { OpenPlace } from "../../sandbox/mounts/open-place.ts";
+import { nameOfFolder } from "../../workloads/agent/folders/name-of-folder.ts";
 import type { AgentFolderPaths } from "../../workloads/agent/folders/agent-folders.ts";
 import type { AgentSpec } from "../../workloads/agent/run/agent-spec.ts";
 import type { WantedMount } from "../mounts/open-mounts.ts";
@@ -17,6 +18,7 @@ import type { RequestOf } from "../contract/operation-contract.ts";
 import { explicitDemands } from "../handling/explicit-demands.ts";
 import type { PlatformParts } from "../handling/platform-parts.ts";
 import { requestedLimits } from "../handling/requested-limits.ts";
+import { agentStateDirectory, openAgentFolder, realFolder } from "./agent-folder.ts";
 import type { runAgentContract } from "./run-agent-contract.ts";
 
 type Request = RequestOf<typeof runAgentContract>;
@@ -32,15 +34,21 @@ export type CheckedAgent = Omit<AgentSpec, "mountPolicy" | "openAdditional"> & {
  * The request combined with its group's settings, all of it checked; nothing is opened yet.
  * @throws INVALID_REQUEST naming the field or the key, NOT_FOUND for a group that is not this principal's
  */
-export function agentSpecOf(platform: PlatformParts, request: Request, call: OperationCall): CheckedAgent {
+export async function agentSpecOf(
+  platform: PlatformParts,
+  request: Request,
+  call: OperationCall,
+): Promise<CheckedAgent> {
   const { config } = platform;
   const { agents } = config;
-  const name = checkGroupName(request.group);
-  const group = Object.hasOwn(agents.groups, name) ? (agents.groups[name] ?? null) : null;
-  if (group?.principals?.includes(call.principal) === false) throw noGroup(name);
-  if (request.main === true && name !== agents.mainGroup) throw notMain(agents.mainGroup);
-  const agent = group?.agent ?? { name: agents.agent };
-  if (!isAgentName(agent.name)) throw invalidField("agents.agent", `one of ${agentNames.join(", ")}`, agent.name);
+  const { name, group, folder } = await targetOf(platform, request, call);
+  const agent = request.agent === undefined ? (group?.agent ?? { name: agents.agent }) : { name: request.agent };
+  if (!isAgentName(agent.name))
+    throw invalidField(
+      request.agent === undefined ? "agents.agent" : "agent",
+      `one of ${agentNames.join(", ")}`,
+      agent.name,
+    );
   const variables = agentEnvironment(config.agentEnvironment);
   const network = networkOf(request, group?.network ?? agents.network, variables);
   platform.assertNetworkAllowed(network);
@@ -48,28 +56,63 @@ export function agentSpecOf(platform: PlatformParts, request: Request, call: Ope
   return {
     sandboxId: call.sandboxId,
     labels: {},
-    group: { name, isMain: request.main ?? false, isConfigured: group !== null },
+    name: request.name,
+    group: { name, isMain: request.main ?? false, isConfigured: group !== null || folder !== null, ...folder },
     prompt: checkPrompt(request.prompt),
     sessionId: checkSession(request.agent_session_id),
     agent,
     image:
       request.image === undefined
         ? (group?.image ?? agentImageFor(agent.name, agents.image))
-        : checkImageReference(request.image),
-    imageDemanded: request.image !== undefined || (group?.image ?? null) !== null,
+        : platform.checkImage(request.image),
+    imageOrigin: request.image === undefined ? "configured" : "request",
     ociRuntime: request.oci_runtime,
     limits: requestedLimits("agent", { ...request, timeout_seconds: timeout }, config),
     network,
     minIsolation: platform.minIsolation("other", request.min_isolation),
     explicitDemands: explicitDemands("agent", request, config.explicitSettings),
-    paths: foldersOf(platform),
+    paths: folder === null ? foldersOf(platform) : ownFolders(platform),
     variables,
-    toolingFiles: config.toolingFiles,
+    // Whoever owns the folder works in it with tools that run such files.
+    toolingFiles: folder === null ? config.toolingFiles : "locked",
     toolingPaths: config.toolingPaths,
     maxLogs: agents.maxLogs,
-    memory: agents.memory,
+    // A project's texts are no group's memory.
+    memory: folder === null ? agents.memory : { ...agents.memory, maxCharacters: 0 },
     additionalMounts: group?.additionalMounts ?? [],
   };
+}
+
+/** Whom an agent is to work for. */
+interface AgentTarget {
+  /** Of the group, or of what the agent keeps for a folder. */
+  readonly name: string;
+  /** Settings of the group; null: it has none, or it is a folder. */
+  readonly group: AgentGroupConfig | null;
+  /** Null: a group. */
+  readonly folder: { readonly openFolder: () => Promise<OpenPlace> } | null;
+}
+
+/** @throws INVALID_REQUEST naming the field, NOT_FOUND, POLICY_DENIED */
+async function targetOf(platform: PlatformParts, request: Request, call: OperationCall): Promise<AgentTarget> {
+  const { project_path: projectPath, main } = request;
+  const { agents } = platform.config;
+  if (projectPath !== undefined) {
+    const extra = (["group", "main"] as const).find((field) => request[field] !== undefined);
+    if (extra !== undefined) throw invalidField(extra, "nothing beside project_path", request[extra]);
+    const folder = { openFolder: () => openAgentFolder(platform, projectPath) };
+    const name = nameOfFolder(await realFolder(platform.host, projectPath), call.principal);
+    return { name, group: null, folder };
+  }
+  if (request.group === undefined)
+    throw invalidField("group", "the name of a group, or project_path instead", undefined);
+  if (request.agent !== undefined)
+    throw invalidField("agent", "nothing beside group, whose settings say it", request.agent);
+  const name = checkGroupName(request.group);
+  const group = Object.hasOwn(agents.groups, name) ? (agents.groups[name] ?? null) : null;
+  if (group?.principals?.includes(call.principal) === false) throw noGroup(name);
+  if (main === true && name !== agents.mainGroup) throw notMain(agents.mainGroup);
+  return { name, group, folder: null };
 }
 
 /** The `additionalMounts` of its group. */
@@ -122,9 +165,21 @@ function foldersOf({ config: { agents }, host, agentDirectory }: PlatformParts):
   };
 }
 
+/** Where agents keep what they need between runs in a folder: in the user's home, and not in the folder itself. */
+function ownFolders({ config: { agents }, host }: PlatformParts): AgentFolderPaths {
+  const directory = agentStateDirectory(host);
+  const unused = { farmState: null, dashboard: null };
+  return {
+    directory,
+    project: directory,
+    mainWorkspace: expandHome(agents.mainWorkspace, host.homeDirectory),
+    ...unused,
+  };
+}
+
 function checkPrompt(prompt: string): string {
   const bytes = utf8Length(prompt);
-  if (prompt.trim() === "") throw invalidField("prompt", "what the agent is to do", "nothing");
+  if (prompt.trim() === "") throw invalidField("prompt", "what the agent is to do", undefined);
   if (bytes <= maxPromptBytes) return prompt;
   throw invalidField(
     "prompt",

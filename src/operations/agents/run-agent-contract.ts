@@ -8,7 +8,12 @@ import { toolingFilesSchema, toolingLines } from "../environments/tooling-schema
 
 /** Request of an agent's run (SPEC AG1). */
 const runAgentRequestSchema = z.strictObject({
-  group: z.string().describe("Name of the group that the agent works for."),
+  group: z.string().optional().describe("Name of the group that the agent works for."),
+  project_path: z.string().optional().describe("Folder that the agent works in, instead of a group's."),
+  agent: z
+    .string()
+    .optional()
+    .describe("With project_path: pi, claude, codex, gemini or opencode; default: the deployment's."),
   prompt: z.string().describe("What the agent should do."),
   main: z.boolean().optional().describe("Run as the main group, which has the whole project."),
   agent_session_id: z.string().optional().describe("`new_session_id` of an earlier run, to continue it."),
@@ -39,12 +44,13 @@ export const runAgentContract = defineOperation({
   name: "run_agent",
   audience: "everyone",
   description: [
-    "Runs a coding agent for a group, in a container with that group's folders alone, until it is done.",
+    "Runs a coding agent for a group or in a folder, in a container with those folders alone, until it is done.",
     "What it writes there stays. Read `status` and `result`.",
   ].join(" "),
   request: runAgentRequestSchema,
   response: runAgentResponseSchema,
   freshSandbox: true,
+  carriesContent: true,
   routes: [{ method: "POST", path: "/api/agent/run" }],
   tool: {
     title: "Run an agent",

@@ -11,6 +11,7 @@ import { callListener, imageProvider } from "../handling/call-events.ts";
 import type { PlatformParts } from "../handling/platform-parts.ts";
 import { resultAlertsSince } from "../handling/result-alerts.ts";
 import { openMounts } from "../mounts/open-mounts.ts";
+import { makeAgentStateDirectory } from "./agent-folder.ts";
 import { additionalOf, agentSpecOf } from "./agent-spec.ts";
 import { runAgentContract, type RunAgentResponse } from "./run-agent-contract.ts";
 
@@ -20,7 +21,8 @@ type Request = RequestOf<typeof runAgentContract>;
 export const runAgentHandler = handle(runAgentContract, run);
 
 async function run(platform: PlatformParts, request: Request, call: OperationCall): Promise<RunAgentResponse> {
-  const spec = agentSpecOf(platform, request, call);
+  const spec = await agentSpecOf(platform, request, call);
+  if (spec.group.openFolder !== undefined) await makeAgentStateDirectory(platform.host);
   const { engine, notes } = await platform.chooseEngine(request.engine, {
     minIsolation: spec.minIsolation,
     containers: true,
@@ -52,7 +54,7 @@ async function run(platform: PlatformParts, request: Request, call: OperationCal
       provideImage: imageProvider(platform, engine, call),
     },
     call,
-    callListener(call),
+    callListener(call, request.name),
   );
   return {
     ...toWire(result, told, { kind: "agent", ceilings: config.ceilings }),

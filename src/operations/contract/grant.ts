@@ -13,6 +13,8 @@ export interface Grant {
   readonly engines: readonly string[] | null;
   /** Allowed words and domains for `network`; `none` is always allowed. */
   readonly networks: readonly string[] | null;
+  /** References of images, and registries as `HOST[:PORT]/*`, beside the configured ones; null: `images.allow`. */
+  readonly images: readonly string[] | null;
   /** Names of the deployment's secrets. */
   readonly secrets: readonly string[] | null;
   /** Folders below which host paths may be named, absolute or from `~/`; within the deployment's own roots. */

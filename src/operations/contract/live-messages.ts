@@ -22,7 +22,7 @@ export const clientMessageSchema = z.discriminatedUnion("type", [
 /** The server's messages: the events of streams, and those that only a channel has. */
 export const liveEventSchema = z.union([
   wireEventSchema,
-  z.object({ event: z.literal("terminal"), is_held: z.boolean() }),
+  z.object({ event: z.literal("terminal") }),
   z.object({ event: z.literal("credit"), bytes: z.int().positive().describe("Of input, beyond those granted.") }),
 ]);
 

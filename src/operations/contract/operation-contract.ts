@@ -63,6 +63,11 @@ export interface OperationContract<Request extends z.ZodObject = z.ZodObject, Re
   readonly description: string;
   readonly request: Request;
   readonly response: Response;
+  /**
+   * Its requests carry programs, files or other long texts: their body may have 16 MiB. Default false: 1 MiB, which
+   * every other request fits into.
+   */
+  readonly carriesContent?: boolean;
   /** Each call has its own sandbox, whose id `OperationCall.sandboxId` may set; default false. */
   readonly freshSandbox?: boolean;
   /**

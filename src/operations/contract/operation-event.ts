@@ -23,8 +23,8 @@ export interface RefusedConnection {
 
 /** What an operation reports while it works, in the order it happened. */
 export type OperationEvent =
-  /** The sandbox that will run it now exists, with this id; comes before any output. */
-  | { readonly type: "sandbox"; readonly sandboxId: string }
+  /** The sandbox that will run it now exists, with this id and its caller's name for it; comes before any output. */
+  | { readonly type: "sandbox"; readonly sandboxId: string; readonly name?: string | undefined }
   /** Bytes the program wrote. */
   | { readonly type: "output"; readonly stream: "stdout" | "stderr"; readonly bytes: Uint8Array }
   /** The network policy refused a connection of the program. */
@@ -32,7 +32,7 @@ export type OperationEvent =
   /** Something slow is in progress; `fraction` is null while unknown. */
   | { readonly type: "progress"; readonly message: string; readonly fraction: number | null }
   /** Whether the program has a terminal; if not, the caller's own must edit lines and echo what is typed. */
-  | { readonly type: "terminal"; readonly isHeld: boolean }
+  | { readonly type: "terminal" }
   /** Something the caller should know, once. */
   | { readonly type: "warning"; readonly message: string };
 

@@ -6,7 +6,11 @@ import { wireErrorSchema } from "./wire-error-schema.ts";
  * `application/x-ndjson` or the data of a server-sent event. The first is `sandbox`, the last `result` or `error`.
  */
 export const wireEventSchema = z.discriminatedUnion("event", [
-  z.object({ event: z.literal("sandbox"), sandbox_id: z.string() }),
+  z.object({
+    event: z.literal("sandbox"),
+    sandbox_id: z.string(),
+    name: z.string().optional().describe("What its caller named it."),
+  }),
   z.object({
     event: z.literal("output"),
     stream: z.enum(["stdout", "stderr"]),

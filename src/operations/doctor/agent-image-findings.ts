@@ -1,6 +1,6 @@
 import type { Engine, EngineName } from "../../engines/engine.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
-import { agentNames, type AgentName } from "../../workloads/agent/commands/agent-program.ts";
+import { agentNames, type AgentName } from "../../policy/agents/agent-names.ts";
 import { agentLabelNames, agentLabels, readAgentFiles } from "../../workloads/agent/image/agent-files.ts";
 import { imageOfAgent } from "../../workloads/agent/image/agent-image.ts";
 import type { Finding } from "./finding-schema.ts";

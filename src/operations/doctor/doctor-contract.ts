@@ -8,6 +8,10 @@ const finding = z.object({
   what: z.string(),
   why: z.string(),
   fix: z.string().describe("What to do about it."),
+  only_with: z
+    .object({ oci_runtime: z.string(), part: z.string().describe("Its product and version.") })
+    .optional()
+    .describe("If only runs that ask for this OCI runtime are concerned."),
 });
 
 const engine = z.object({

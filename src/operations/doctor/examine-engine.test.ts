@@ -21,7 +21,6 @@ const capabilities: Capabilities = {
   oomReporting: true,
   cpuReporting: true,
   execUser: true,
-  execKill: false,
   hostPaths: true,
   execNetwork: "shared",
   diskLimit: "no",
@@ -98,7 +97,6 @@ describe("engineReport", () => {
       scratch: "memory",
       oom_reporting: "yes",
       exec_user: "yes",
-      exec_kill: "no",
       exec_network: "shared",
     });
     const found = report.findings.map(({ severity, what }) => `${severity}: ${what}`);

@@ -66,7 +66,7 @@ export function engineReport(
     version,
     isolation: capabilities.isolation,
     capabilities: capabilityTable(capabilities),
-    components: [...components],
+    components: components.map(({ ociRuntime: _, ...component }) => component),
     ...(setup.connection === undefined ? {} : { reached_by: `${setup.connection.kind}, ${setup.connection.origin}` }),
     findings: [
       ...demands.findings,

@@ -12,4 +12,6 @@ export interface Finding {
   readonly why: string;
   /** What to do about it. */
   readonly fix: string;
+  /** The part that it is about, if only runs that ask for one OCI runtime use it. */
+  readonly only_with?: { readonly oci_runtime: string; readonly part: string } | undefined;
 }

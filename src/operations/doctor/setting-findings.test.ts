@@ -43,7 +43,6 @@ describe("settingFindings", () => {
     [{ openAddresses: ["http://localhost.example.org:2375"] }, /^danger/],
     [{ openAddresses: ["https://127.0.0.1:2376"] }, /^warning: .*open/],
     [{ openAddresses: ["http://[::1]:2375"] }, /^warning: .*open/],
-    [{ lingeringHelpers: { defaultSeconds: 300, setting: "x" } }, /^note: .*helper processes for 300 seconds/],
     [{ accessControl: [] }, /^note: Neither AppArmor nor SELinux/],
     [{ setuid: true }, /^warning: .*setuid/],
   ] as const)("of %j", (change, expected) => {

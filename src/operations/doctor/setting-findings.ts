@@ -1,5 +1,5 @@
 import type { EngineHints } from "../../engines/engine-table.ts";
-import type { EngineConnection, EngineSetup, LingeringHelpers } from "../../engines/engine-setup.ts";
+import type { EngineConnection, EngineSetup } from "../../engines/engine-setup.ts";
 import type { KernelSettings } from "./kernel-settings.ts";
 import type { Finding } from "./finding-schema.ts";
 
@@ -27,7 +27,6 @@ export function settingFindings(surroundings: Surroundings): readonly Finding[] 
     ...(setup.inProcess === true && isRoot ? [runsAsRoot] : []),
     ...(sharesKernel && kernel.corePattern?.startsWith("|") === true ? [coreHelper] : []),
     ...(sharesKernel && kernel.processorFaults.length > 0 ? [processorFaults(kernel.processorFaults)] : []),
-    ...(setup.lingeringHelpers === undefined ? [] : [helpersLinger(setup.lingeringHelpers)]),
   ];
 }
 
@@ -102,15 +101,6 @@ function processorFaults(names: readonly string[]): Finding {
     what: `The processor has unmitigated vulnerabilities: ${names.join(", ")}.`,
     why: "A program may read the memory of other programs on the same processor, including other sandboxes and the host.",
     fix: "Update the kernel and the microcode, and boot without mitigations=off; for a virtual machine, on its host.",
-  };
-}
-
-function helpersLinger({ defaultSeconds, setting }: LingeringHelpers): Finding {
-  return {
-    severity: "note",
-    what: `The engine keeps helper processes for ${defaultSeconds} seconds after each program, unless configured otherwise.`,
-    why: "Many short runs add up to many idle processes on its host; the API does not report the setting.",
-    fix: `Set ${setting} to 30 (seconds) and restart the engine's service; Glovebox must ask for a program's exit code within that time.`,
   };
 }
 

@@ -35,6 +35,13 @@ describe("the table of known dangers", () => {
 });
 
 describe("versionFindings", () => {
+  it("says which runs use the part, if not all do", () => {
+    const gvisor = { name: "gVisor", version: "20221219.0" };
+    expect(findings(gvisor)).toEqual([expect.not.objectContaining({ only_with: expect.anything() })]);
+    const only_with = { oci_runtime: "runsc", part: "gVisor 20221219.0" };
+    expect(findings({ ...gvisor, ociRuntime: "runsc" })).toEqual([expect.objectContaining({ only_with })]);
+  });
+
   it.each([
     ["runc", "1.0.0-rc92", ["CVE-2021-30465", ...races, "CVE-2026-41579"]],
     ["runc", "1.1.11", ["CVE-2024-21626", ...races, "CVE-2026-41579"]],

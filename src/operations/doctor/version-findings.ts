@@ -15,13 +15,22 @@ export function versionFindings(
 ): readonly Finding[] {
   return components.flatMap((component) => {
     const rows = dangers.filter((danger) => danger.component === component.name && matters(danger, setup));
-    const version = parseUpstreamVersion(component.version);
-    if (version === null) return rows.length === 0 ? [] : [unreadable(component)];
-    return rows.flatMap((danger) => {
-      const fixed = fixedVersion(version, danger.affected);
-      return fixed === null || isBackported(component, danger) ? [] : [finding(component, version, { danger, fixed })];
-    });
+    return findingsOf(component, rows).map((each) => ({ ...each, ...onlyWith(component) }));
   });
+}
+
+function findingsOf(component: EngineComponent, rows: readonly KnownDanger[]): readonly Finding[] {
+  const version = parseUpstreamVersion(component.version);
+  if (version === null) return rows.length === 0 ? [] : [unreadable(component)];
+  return rows.flatMap((danger) => {
+    const fixed = fixedVersion(version, danger.affected);
+    return fixed === null || isBackported(component, danger) ? [] : [finding(component, version, { danger, fixed })];
+  });
+}
+
+/** What most runs of the engine do not use. */
+function onlyWith({ name, version, ociRuntime }: EngineComponent): Pick<Finding, "only_with"> {
+  return ociRuntime === undefined ? {} : { only_with: { oci_runtime: ociRuntime, part: `${name} ${version}` } };
 }
 
 function matters({ onlyWith }: KnownDanger, setup: EngineSetup): boolean {

@@ -1,7 +1,9 @@
 import { z } from "zod";
+import { commandsSchema } from "../contract/request/command-schema.ts";
+import { maxSetupCommands } from "../contract/request/request-maxima.ts";
 import { labelsSchema } from "../contract/request/labels-schema.ts";
 import { defineOperation } from "../contract/operation-contract.ts";
-import { runSettings } from "../contract/request/run-settings-schema.ts";
+import { limitsShown, runSettings } from "../contract/request/run-settings-schema.ts";
 import { secretsSchema } from "../contract/request/secrets-schema.ts";
 import { warningLines } from "../contract/program-text.ts";
 import { isolationLevels, toolingFilesModes } from "../contract/wire-values.ts";
@@ -25,17 +27,15 @@ const createEnvironmentRequestSchema = z.strictObject({
   environment: variables.optional().describe("Environment variables of every command."),
   secrets: secretsSchema.optional(),
   env: variables.optional().describe("The same as environment."),
-  setup_commands: z
-    .array(z.array(z.string()))
+  setup_commands: commandsSchema(maxSetupCommands)
     .optional()
     .describe(
-      'Commands that run once as root before the environment is handed out, with the package registries as their network, such as [["pip", "install", "ruff"]]; each a program and its arguments. They can read the project and not change it.',
+      'Commands that run once as root before the environment is handed out, with the package registries as their network, such as ["pip install ruff"]; each a shell line, or a program and its arguments as a list. They can read the project and not change it.',
     ),
-  install_commands: z
-    .array(z.array(z.string()))
+  install_commands: commandsSchema(maxSetupCommands)
     .optional()
     .describe(
-      'Commands that run once after those, as the owner of the project, which they can change, with the package registries as their network, such as [["npm", "ci"]].',
+      'Commands that run once after those, as the owner of the project, which they can change, with the package registries as their network, such as ["npm ci"].',
     ),
   read_only: z.boolean().optional().describe("Commands cannot change the project; default false."),
   tooling_files: z
@@ -60,6 +60,8 @@ const createEnvironmentResponseSchema = z.object({
   engine: z.string(),
   isolation: z.enum(isolationLevels),
   oci_runtime: z.string().optional(),
+  limits: limitsShown.describe("Of its container; timeout_seconds is the default of its commands."),
+  network: z.union([z.string(), z.array(z.string())]).describe("What its programs may reach, as requested."),
   read_only: z.boolean().describe("Whether the project cannot be changed."),
   tooling_files: z.enum(toolingFilesModes),
   warnings: z.array(z.string()).describe("Substitutes and reductions that apply."),

@@ -1,9 +1,6 @@
 import { createId } from "../../base/id.ts";
-import { invalidField } from "../../errors/glovebox-error.ts";
 import type { PlatformParts } from "../handling/platform-parts.ts";
-import { checkArguments } from "../../policy/request/arguments.ts";
 import { checkEnvironmentId } from "../../policy/request/environment-id.ts";
-import { checkImageReference } from "../../policy/image-reference.ts";
 import { parseNetwork } from "../../policy/network/network.ts";
 import { resolveLimits } from "../../policy/limits/resolve-limits.ts";
 import { projectFolder, type EnvironmentSpec } from "../../workloads/environment/environment-spec.ts";
@@ -11,11 +8,13 @@ import { openEnvironment } from "../../workloads/environment/open-environment.ts
 import type { RequestOf } from "../contract/operation-contract.ts";
 import type { OperationCall } from "../contract/operation-call.ts";
 import { handle } from "../handling/handler.ts";
+import { limitsToWire } from "../handling/limits-to-wire.ts";
 import { readSecrets } from "../handling/read-secrets.ts";
 import { explicitDemands } from "../handling/explicit-demands.ts";
 import { callListener } from "../handling/call-events.ts";
 import { openProject } from "./open-project.ts";
-import { readVariables } from "./read-command.ts";
+import { readCommand } from "../handling/read-command.ts";
+import { readVariables } from "./command-request.ts";
 import { createEnvironmentContract, type CreateEnvironmentResponse } from "./create-environment-contract.ts";
 
 type Request = RequestOf<typeof createEnvironmentContract>;
@@ -38,6 +37,7 @@ async function run(platform: PlatformParts, request: Request, call: OperationCal
     {
       ...platform,
       id,
+      name: request.name,
       engine,
       readSpec: async () => {
         if (request.project_root === undefined) return spec;
@@ -46,7 +46,7 @@ async function run(platform: PlatformParts, request: Request, call: OperationCal
         notices.push(...opened.notices);
         return { ...spec, project: opened.project };
       },
-      ...callListener(call),
+      ...callListener(call, request.name),
     },
     call,
   );
@@ -61,6 +61,8 @@ async function run(platform: PlatformParts, request: Request, call: OperationCal
     engine: engine.name,
     isolation,
     ...(spec.ociRuntime === undefined ? {} : { oci_runtime: spec.ociRuntime }),
+    limits: limitsToWire(spec.limits),
+    network: request.network ?? "none",
     read_only: environment.spec.project?.readOnly ?? false,
     tooling_files: environment.spec.toolingFiles,
     warnings: [...notices, ...environment.warnings],
@@ -77,7 +79,8 @@ function specOf(platform: PlatformParts, request: Request, id: string, principal
   return {
     id,
     labels: request.labels ?? {},
-    image: checkImageReference(request.image),
+    name: request.name,
+    image: platform.checkImage(request.image),
     ociRuntime: request.oci_runtime,
     setupCommands: readPreparation(request, "setup_commands"),
     installCommands: readPreparation(request, "install_commands"),
@@ -105,9 +108,5 @@ function readPreparation(
   request: Request,
   name: "setup_commands" | "install_commands",
 ): readonly (readonly string[])[] {
-  return (request[name] ?? []).map((command, index) => {
-    const field = `${name}[${index}]`;
-    if ((command[0] ?? "") === "") throw invalidField(`${field}[0]`, "the name of a program", command[0] ?? "nothing");
-    return checkArguments(command, field);
-  });
+  return (request[name] ?? []).map((command, index) => readCommand(command, `${name}[${index}]`));
 }

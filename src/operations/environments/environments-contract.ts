@@ -1,12 +1,16 @@
 import { z } from "zod";
 import { labelFilterSchema, labelsShown } from "../contract/request/labels-schema.ts";
+import { nameShown } from "../contract/request/name-schema.ts";
+import { warningLines } from "../contract/program-text.ts";
 import { defineOperation } from "../contract/operation-contract.ts";
+import { toolingFilesSchema, toolingLines } from "./tooling-schema.ts";
 import { envId } from "./environment-schema.ts";
 
 const listEnvironmentsResponseSchema = z.object({
   environments: z.array(
     z.object({
       env_id: z.string(),
+      name: nameShown,
       container_id: z.string().nullable().describe("Null while it has none: the next command starts one."),
       mount_path: z.string(),
       image: z.string(),
@@ -54,7 +58,14 @@ export const destroyEnvironmentContract = defineOperation({
   description:
     "Ends everything that runs in an environment and removes its container; the project's folder stays as it is.",
   request: z.strictObject({ env_id: envId }),
-  response: z.object({ env_id: z.string(), destroyed: z.literal(true) }),
+  response: z.object({
+    env_id: z.string(),
+    destroyed: z.literal(true),
+    tooling_files: toolingFilesSchema.describe(
+      "Files that tools of the project's owner run by themselves and that what still ran there changed after the last result; of many in one folder the folder; at most 100.",
+    ),
+    warnings: z.array(z.string()),
+  }),
   routes: [{ method: "DELETE", path: "/api/environments/{env_id}" }],
   tool: {
     title: "Destroy an environment",
@@ -63,6 +74,7 @@ export const destroyEnvironmentContract = defineOperation({
     idempotent: false,
     openWorld: false,
     mayTakeLong: false,
-    text: ({ env_id: id }) => `Environment ${id} is gone.`,
+    text: ({ env_id: id, tooling_files: tooling, warnings }) =>
+      [`Environment ${id} is gone.`, ...toolingLines(tooling), ...warningLines(warnings)].join("\n"),
   },
 });

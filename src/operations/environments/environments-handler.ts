@@ -1,7 +1,10 @@
+import { shortenTooling } from "../../policy/tooling/tooling-changes.ts";
 import { projectFolder } from "../../workloads/environment/environment-spec.ts";
+import { toolingWarnings } from "../../workloads/run/explain-tooling.ts";
 import { hasLabels } from "../contract/request/labels-schema.ts";
 import { handle } from "../handling/handler.ts";
 import { destroyEnvironmentContract, listEnvironmentsContract } from "./environments-contract.ts";
+import { maxToolingFiles } from "./tooling-schema.ts";
 
 /** `list_environments`: the caller's own. */
 export const listEnvironmentsHandler = handle(listEnvironmentsContract, async ({ environments }, { label }, call) => {
@@ -13,6 +16,7 @@ export const listEnvironmentsHandler = handle(listEnvironmentsContract, async ({
         const home = await environment.currentIds().catch(() => null);
         return {
           env_id: environment.spec.id,
+          name: environment.spec.name ?? null,
           container_id: home?.containerId ?? null,
           mount_path: projectFolder,
           image: environment.spec.image,
@@ -32,7 +36,12 @@ export const listEnvironmentsHandler = handle(listEnvironmentsContract, async ({
 export const destroyEnvironmentHandler = handle(
   destroyEnvironmentContract,
   async ({ environments }, { env_id: id }, { principal }) => {
-    await environments.destroy(id, principal);
-    return { env_id: id, destroyed: true } as const;
+    const report = await environments.destroy(id, principal);
+    return {
+      env_id: id,
+      destroyed: true as const,
+      tooling_files: [...shortenTooling(report.changed, maxToolingFiles)],
+      warnings: [...toolingWarnings(report)],
+    };
   },
 );

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { commandSchema } from "../contract/request/command-schema.ts";
 import { defineOperation } from "../contract/operation-contract.ts";
 import { alertLines, resultAlerts } from "../contract/alert-schema.ts";
 import { secretsSchema } from "../contract/request/secrets-schema.ts";
@@ -11,10 +12,7 @@ import { toolingFilesSchema, toolingLines } from "./tooling-schema.ts";
 /** Request of `run_command` (SPEC EV2). */
 const runCommandRequestSchema = z.strictObject({
   env_id: envId,
-  command: z
-    .array(z.string())
-    .min(1, 'expected a program and its arguments, such as ["npm", "test"]')
-    .describe('Program and arguments, such as ["npm", "test"]; for a shell line ["sh", "-c", "..."].'),
+  command: commandSchema.describe("Shell line, or program and arguments as a list."),
   environment: variables.optional().describe("Environment variables of this command; they win over the environment's."),
   env: variables.optional().describe("The same as environment."),
   secrets: secretsSchema.optional(),

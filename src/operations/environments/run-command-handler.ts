@@ -3,11 +3,12 @@ import type { PlatformParts } from "../handling/platform-parts.ts";
 import { shortenTooling } from "../../policy/tooling/tooling-changes.ts";
 import { resolveLimits } from "../../policy/limits/resolve-limits.ts";
 import type { OperationCall } from "../contract/operation-call.ts";
+import { callListener } from "../handling/call-events.ts";
 import { errorOfRun } from "../handling/program-to-wire.ts";
 import { handle } from "../handling/handler.ts";
 import { resultAlertsSince } from "../handling/result-alerts.ts";
 import { readSecrets } from "../handling/read-secrets.ts";
-import { readCommand } from "./read-command.ts";
+import { readCommandRequest } from "./command-request.ts";
 import { runCommandContract, type RunCommandResponse } from "./run-command-contract.ts";
 import { maxToolingFiles } from "./tooling-schema.ts";
 
@@ -18,7 +19,7 @@ export const runCommandHandler = handle(runCommandContract, run);
 
 async function run(platform: PlatformParts, request: Request, call: OperationCall): Promise<RunCommandResponse> {
   const { config, environments, alertBook } = platform;
-  const plain = readCommand(request);
+  const plain = readCommandRequest(request);
   const secrets = await readSecrets(platform, request.secrets ?? [], {
     principal: call.principal,
     kind: "environment",
@@ -40,6 +41,7 @@ async function run(platform: PlatformParts, request: Request, call: OperationCal
     runId: call.runId,
     onOutput: ({ stream, bytes }) => call.onEvent?.({ type: "output", stream, bytes }),
     onDenied: (denial) => void call.onEvent?.({ type: "denied", denial }),
+    onSandbox: callListener(call).onSandbox,
   });
   return {
     outcome: result.outcome,

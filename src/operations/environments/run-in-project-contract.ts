@@ -1,4 +1,7 @@
 import { z } from "zod";
+import { listOf } from "../contract/request/bounded-schemas.ts";
+import { commandOrNothingSchema, commandSchema } from "../contract/request/command-schema.ts";
+import { maxPackages } from "../contract/request/request-maxima.ts";
 import { defineOperation } from "../contract/operation-contract.ts";
 import { programResponse } from "../contract/request/program-schema.ts";
 import { runSettings } from "../contract/request/run-settings-schema.ts";
@@ -8,13 +11,12 @@ import { toolingFilesSchema } from "./tooling-schema.ts";
 
 const runInProjectRequestSchema = z.strictObject({
   project_path: z.string().min(1).describe("Folder of this machine, absolute or relative to the working directory."),
-  command: z.string().describe("Shell line."),
-  setup_command: z
-    .string()
+  command: commandSchema.describe("Shell line, or program and arguments as a list."),
+  setup_command: commandOrNothingSchema
     .optional()
-    .describe("Shell line that installs first, with the package registries; default: by the lockfile; empty: nothing."),
+    .describe("Command that installs first, with the package registries; default: by the lockfile; empty: nothing."),
   read_only: z.boolean().optional().describe("The command cannot change the project; default false."),
-  packages: z.array(z.string()).optional().describe("Packages of the project's language, installed first."),
+  packages: listOf(z.string(), maxPackages).optional().describe("Packages of the project's language, installed first."),
   environment: variables.optional().describe("Environment variables of the command."),
   secrets: secretsSchema.optional(),
   ...runSettings,

@@ -1,6 +1,5 @@
 import { textBytes } from "../../base/streams/chunks.ts";
 import { checkEnvironment } from "../../policy/request/environment.ts";
-import { checkImageReference } from "../../policy/image-reference.ts";
 import { parseNetwork } from "../../policy/network/network.ts";
 import { shortenTooling } from "../../policy/tooling/tooling-changes.ts";
 import type { ProgramSecret } from "../../sandbox/secrets/program-secret.ts";
@@ -17,7 +16,7 @@ import { programToWire } from "../handling/program-to-wire.ts";
 import { readSecrets } from "../handling/read-secrets.ts";
 import { requestedLimits } from "../handling/requested-limits.ts";
 import { resultAlertsSince } from "../handling/result-alerts.ts";
-import { checkShellLine } from "../handling/shell-line.ts";
+import { readShellLine, readShellLineOrNothing } from "../handling/read-command.ts";
 import { openProject } from "./open-project.ts";
 import { runInProjectContract, type RunInProjectResponse } from "./run-in-project-contract.ts";
 import { maxToolingFiles } from "./tooling-schema.ts";
@@ -50,7 +49,7 @@ async function run(platform: PlatformParts, request: Request, call: OperationCal
     { ...spec, project: mount },
     projectRunParts(platform, engine, call),
     call,
-    callListener(call),
+    callListener(call, request.name),
   );
   return {
     ...toWire(result),
@@ -74,8 +73,9 @@ function specOf(
   const { setup_command: setup } = request;
   return {
     sandboxId: call.sandboxId,
-    command: checkShellLine(request.command, "command", 1),
-    setupCommand: setup === undefined ? undefined : checkShellLine(setup, "setup_command", 0),
+    name: request.name,
+    command: readShellLine(request.command, "command"),
+    setupCommand: setup === undefined ? undefined : readShellLineOrNothing(setup, "setup_command"),
     stdin: call.stdin ?? textBytes(""),
     packages: request.packages ?? [],
     environment: checkEnvironment(request.environment ?? {}),
@@ -87,7 +87,7 @@ function specOf(
     // The same limit as for a test run.
     setupTimeoutMs: Math.max(limits.timeoutMs, config.limits.test.timeoutMs),
     network,
-    image: request.image === undefined ? undefined : checkImageReference(request.image),
+    image: request.image === undefined ? undefined : platform.checkImage(request.image),
     defaultImages: { python, javascript, bun: session },
     ociRuntime: request.oci_runtime,
     explicitDemands: explicitDemands("environment", request, config.explicitSettings),

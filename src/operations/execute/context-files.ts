@@ -1,3 +1,4 @@
+import { decodeBase64 } from "../handling/decode-base64.ts";
 import type { PlatformParts } from "../handling/platform-parts.ts";
 import { checkFileCount, type ContextFile } from "../../policy/request/context-files.ts";
 import {
@@ -30,7 +31,7 @@ export async function openContextFiles(
     if (typeof file !== "string") {
       return {
         path: file.path,
-        content: file.encoding === "base64" ? Buffer.from(file.content, "base64") : file.content,
+        content: file.encoding === "base64" ? decodeBase64(file.content, `${field}[${index}].content`) : file.content,
       };
     }
     if (gate === null) throw new TypeError("A file given by path needs the gate.");

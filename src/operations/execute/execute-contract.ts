@@ -1,4 +1,12 @@
 import { z } from "zod";
+import { listOf, textsByName } from "../contract/request/bounded-schemas.ts";
+import {
+  maxArguments,
+  maxContextFiles,
+  maxEnvironmentEntries,
+  maxGlobs,
+  maxPackages,
+} from "../contract/request/request-maxima.ts";
 import { contextFileSchema } from "../contract/request/context-file-schema.ts";
 import { labelsSchema } from "../contract/request/labels-schema.ts";
 import { defineOperation, type ToolImage } from "../contract/operation-contract.ts";
@@ -22,19 +30,21 @@ const executeRequestSchema = z.strictObject({
     .describe(
       "What runs JavaScript and TypeScript: node (the default) or, without an `image`, bun in the image of sessions.",
     ),
-  context_files: z.array(contextFileSchema).optional().describe("Read-only files beside the code, importable from it."),
-  environment: z.record(z.string(), z.string()).optional().describe("Environment variables of the program."),
+  context_files: listOf(contextFileSchema, maxContextFiles)
+    .optional()
+    .describe("Read-only files beside the code, importable from it."),
+  environment: textsByName(maxEnvironmentEntries).optional().describe("Environment variables of the program."),
   secrets: secretsSchema.optional(),
   timeout_seconds: z.number().optional().describe("Time for the program; short for limits.timeout_seconds."),
   stdin: z.string().optional().describe("The program's standard input; default: empty."),
-  args: z.array(z.string()).optional().describe("Arguments of the program."),
+  args: listOf(z.string(), maxArguments).optional().describe("Arguments of the program."),
   packages: z
-    .union([z.array(z.string()), z.literal("auto")])
+    .union([listOf(z.string(), maxPackages), z.literal("auto")])
     .optional()
     .describe(
       'Packages to have at hand, such as lodash@4.17.21 or requests==2.32.0; those that are not in the cache are installed first, in a sandbox of their own. Without a version: the newest at the time of its first installation. "auto": those that the code imports; the default over MCP and on the command line, elsewhere none.',
     ),
-  artifacts: z.array(z.string()).optional().describe("Globs of result files to return, such as *.png."),
+  artifacts: listOf(z.string(), maxGlobs).optional().describe("Globs of result files to return, such as *.png."),
   labels: labelsSchema.optional(),
   ...runSettings,
 });
@@ -72,6 +82,7 @@ export const executeCodeContract = defineOperation({
   request: executeRequestSchema,
   response: executeResponseSchema,
   freshSandbox: true,
+  carriesContent: true,
   routes: [{ method: "POST", path: "/api/sandbox/execute" }],
   tool: {
     title: "Run a program",

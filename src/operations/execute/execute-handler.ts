@@ -3,9 +3,9 @@ import type { PlatformParts } from "../handling/platform-parts.ts";
 import { checkArguments } from "../../policy/request/arguments.ts";
 import { parseGlobs } from "../../policy/patterns/glob.ts";
 import { checkCode } from "../../policy/request/code.ts";
+import { codingNotices } from "../../policy/request/coding-line.ts";
 import { checkContextFiles, type ContextFile } from "../../policy/request/context-files.ts";
 import { checkEnvironment } from "../../policy/request/environment.ts";
-import { checkImageReference } from "../../policy/image-reference.ts";
 import { checkMainFile } from "../../policy/request/main-file.ts";
 import { parseNetwork } from "../../policy/network/network.ts";
 import { checkPackages, ecosystemOf } from "../../policy/package-specs.ts";
@@ -42,6 +42,8 @@ export interface ExecuteCircumstances {
   readonly mounts?: readonly HostMount[];
   /** Its time limit if the request sets none; default: the deployment's. */
   readonly timeoutMs?: number;
+  /** What a list says of it; default: its language and first words. */
+  readonly work?: string;
   /** What the result must report in addition to its own warnings. */
   readonly notices?: readonly string[];
 }
@@ -65,7 +67,8 @@ export async function executeRequest(
     minIsolation: spec.minIsolation,
     signal: call.signal,
   });
-  const notes = [...(circumstances.notices ?? []), ...notices, ...engineNotes];
+  const coding = codingNotices(request.code, request.language);
+  const notes = [...(circumstances.notices ?? []), ...notices, ...coding, ...engineNotes];
   for (const note of notes) await call.onEvent?.({ type: "warning", message: note });
   const { mark } = platform.alertBook;
   const result = await execute(
@@ -89,7 +92,7 @@ export async function executeRequest(
       now: platform.now,
     },
     call,
-    callListener(call),
+    callListener(call, request.name),
   );
   return {
     ...toWire(result, notes, { kind: "execute", ceilings: platform.config.ceilings }),
@@ -101,7 +104,7 @@ export async function executeRequest(
 function specOf(
   platform: PlatformParts,
   request: Request,
-  { call, mounts = [], timeoutMs }: ExecuteCircumstances,
+  { call, mounts = [], timeoutMs, work }: ExecuteCircumstances,
   given: { readonly contextFiles: readonly ContextFile[]; readonly secrets: readonly ProgramSecret[] },
 ): ExecuteSpec {
   const { config } = platform;
@@ -109,13 +112,18 @@ function specOf(
   platform.assertNetworkAllowed(network);
   const mainFile = checkMainFile(request.filename, request.language);
   const runtime = checkRuntime(request.runtime, request.language);
-  const image = request.image ?? config.images[runtime === "bun" ? "session" : request.language];
+  const image =
+    request.image === undefined
+      ? config.images[runtime === "bun" ? "session" : request.language]
+      : platform.checkImage(request.image);
   const limits = requestedLimits("execute", request, config);
   const files = checkContextFiles(given.contextFiles, { reservedPaths: [mainFile], diskBytes: limits.diskBytes });
   const isTimed = request.timeout_seconds !== undefined || request.limits?.timeout_seconds !== undefined;
   return {
     sandboxId: call.sandboxId,
     labels: request.labels ?? {},
+    name: request.name,
+    work,
     language: request.language,
     runtime,
     code: checkCode(request.code, request.language),
@@ -134,8 +142,8 @@ function specOf(
     limits: isTimed || timeoutMs === undefined ? limits : { ...limits, timeoutMs },
     isDiskNamed: isDiskNamed("execute", request, config.explicitSettings),
     network,
-    image: checkImageReference(image),
-    imageDemanded: request.image !== undefined,
+    image,
+    imageOrigin: request.image === undefined ? "configured" : "request",
     ociRuntime: request.oci_runtime,
     explicitDemands: explicitDemands("execute", request, config.explicitSettings),
     minIsolation: platform.minIsolation("other", request.min_isolation),

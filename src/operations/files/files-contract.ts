@@ -123,6 +123,7 @@ export const writeFileContract = defineOperation({
     "Writes a file into an environment (env_id) or a session (begun if there is none): folders are made, a file there is replaced. It lasts as long as its place.",
   request: writeFileRequestSchema,
   response: writeFileResponseSchema,
+  carriesContent: true,
   routes: [
     { method: "PUT", path: "/api/sessions/{session_id}/files" },
     { method: "PUT", path: "/api/environments/{env_id}/files" },
@@ -168,6 +169,7 @@ export const editFileContract = defineOperation({
     "Replaces text in a file of an environment (env_id) or a session of run_code. An error shows the nearest text.",
   request: editFileRequestSchema,
   response: editFileResponseSchema,
+  carriesContent: true,
   routes: [
     { method: "PATCH", path: "/api/sessions/{session_id}/files" },
     { method: "PATCH", path: "/api/environments/{env_id}/files" },

@@ -1,3 +1,4 @@
+import { decodeBase64 } from "../handling/decode-base64.ts";
 import { isUtf8 } from "node:buffer";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { Redaction } from "../../policy/redaction/redaction.ts";
@@ -62,7 +63,7 @@ export const writeFileHandler = handle(
   writeFileContract,
   async (platform, { path, content: text, encoding = "utf8", ...fields }, call) => {
     const place = await writablePlaceOf(platform, fields, call);
-    const content = Buffer.from(text, encoding);
+    const content = encoding === "base64" ? decodeBase64(text, "content") : Buffer.from(text, encoding);
     const wanted = { path: absolute(place, path), content };
     const used = await place.use((files, how) => writeFile(files, wanted, how), { writes: true });
     const { toolingFiles } = used;

@@ -1,4 +1,5 @@
 import type { Engine, PullProgress } from "../../engines/engine.ts";
+import type { ImageOrigin } from "../../policy/image-reference.ts";
 import type { Denial } from "../../policy/network/denial.ts";
 import type { ProjectRunDependencies } from "../../workloads/project/project-run.ts";
 import type { OperationCall } from "../contract/operation-call.ts";
@@ -16,12 +17,12 @@ export interface CallListener {
   readonly onBuild: (image: string, line: string) => void;
 }
 
-/** What a caller receives while its call is running. */
-export function callListener({ onEvent }: OperationCall): CallListener {
+/** What a caller receives while its call is running; `name`: what the sandbox is named. */
+export function callListener({ onEvent }: OperationCall, name?: string): CallListener {
   const onProgress = (message: string, fraction: number | null = null): void =>
     void onEvent?.({ type: "progress", message, fraction });
   return {
-    onSandbox: (sandboxId) => void onEvent?.({ type: "sandbox", sandboxId }),
+    onSandbox: (sandboxId) => void onEvent?.({ type: "sandbox", sandboxId, ...(name === undefined ? {} : { name }) }),
     onOutput: (stream, bytes) => onEvent?.({ type: "output", stream, bytes }),
     onDenied: (denial) => void onEvent?.({ type: "denied", denial }),
     onProgress: (message) => onProgress(message),
@@ -39,10 +40,9 @@ export function imageProvider(
   platform: PlatformParts,
   engine: Engine,
   call: OperationCall,
-): (image: string, imageDemanded: boolean) => Promise<void> {
+): (image: string, origin: ImageOrigin) => Promise<void> {
   const { signal } = call;
-  return (image, imageDemanded) =>
-    platform.provideImage({ image, imageDemanded }, engine, { signal, ...callListener(call) });
+  return (image, origin) => platform.provideImage({ image, origin }, engine, { signal, ...callListener(call) });
 }
 
 type ProjectRunParts = Omit<PlatformParts, keyof ProjectRunDependencies> & ProjectRunDependencies;

@@ -26,7 +26,7 @@ export interface EngineChooser {
   minIsolation(kind: IsolationKind, requested?: Isolation): Isolation;
   /** The engine that a request names, or the deployment's; it is known to answer. */
   chooseEngine(name: string | undefined, needs?: EngineNeeds): Promise<ChosenEngine>;
-  /** The same for `run_code`, whose engine is the embedded one unless the deployment says containers (SPEC RT4). */
+  /** The same for `run_code`, whose engine is the embedded one unless the deployment has containers for it (SPEC RT4). */
   chooseSessionEngine(name: string | undefined, needs?: EngineNeeds): Promise<ChosenEngine>;
   /**
    * Creates the state folder, without which no engine is chosen.
@@ -34,8 +34,15 @@ export interface EngineChooser {
    */
   openState(): Promise<void>;
   /**
-   * Checks the engine that must be available from the start: in container mode, or if one was named (SPEC RT1).
+   * Checks the engine that must be available from the start: in container mode, or if one was named (SPEC RT1). Settles
+   * where sessions run, if that depends on which engines answer.
    * @throws ENGINE_UNAVAILABLE with its start instructions
    */
-  assertEngineAnswers(signal?: AbortSignal): Promise<void>;
+  assertEngineAnswers(signal?: AbortSignal): Promise<SettledSessions | null>;
+}
+
+/** Where sessions run that name no engine, as found at the start; it stays so (SPEC RT4). */
+export interface SettledSessions {
+  /** The engine of their containers; null: they run in the embedded sandbox, because no engine has containers. */
+  readonly engine: string | null;
 }

@@ -1,8 +1,10 @@
 import { existingPlace } from "../../config/mounts/real-place.ts";
 import { expandHome } from "../../config/mounts/expand-home.ts";
 import type { LoadedMountPolicy } from "../../config/mounts/load-mount-policy.ts";
+import { assertImageGranted } from "../../policy/grants/granted-images.ts";
 import { assertNetworkGranted } from "../../policy/grants/granted-networks.ts";
 import { grantedCeilings } from "../../policy/grants/granted-ceilings.ts";
+import { agentImageFor } from "../../workloads/agent/image/agent-image.ts";
 import type { Grant } from "../contract/grant.ts";
 import { grantedEngines } from "./granted-engines.ts";
 import type { PlatformParts } from "./platform-parts.ts";
@@ -14,6 +16,7 @@ import type { PlatformParts } from "./platform-parts.ts";
 export function grantedParts(parts: PlatformParts, grant: Grant): PlatformParts {
   const { config, network } = parts;
   const { networks, secrets } = grant;
+  const images = { configured: configuredImages(config), granted: grant.images ?? config.allowedImages };
   return {
     ...parts,
     ...(grant.engines === null ? {} : grantedEngines(parts, grant.engines)),
@@ -26,6 +29,20 @@ export function grantedParts(parts: PlatformParts, grant: Grant): PlatformParts 
       parts.assertNetworkAllowed(policy, field);
       if (networks !== null) assertNetworkGranted(policy, networks, field);
     },
+    checkImage: (reference, field = "image") => {
+      assertImageGranted(parts.checkImage(reference, field), images, field);
+      return reference;
+    },
+    // Also for what a project's files name: a devcontainer, the FROM of a Dockerfile.
+    provideImage: async (needed, ...rest) => {
+      if (needed.origin === "configured") return parts.provideImage(needed, ...rest);
+      assertImageGranted(
+        needed.image,
+        images,
+        needed.origin === "project" ? "the image of the project's files" : "image",
+      );
+      return parts.provideImage({ ...needed, origin: "request" }, ...rest);
+    },
     // Every network access goes through it, including those of an environment's preparation.
     network: {
       grant: async (policy, principal) => {
@@ -35,6 +52,11 @@ export function grantedParts(parts: PlatformParts, grant: Grant): PlatformParts 
     },
     loadMountPolicy: async () => boundMounts(await parts.loadMountPolicy(), grant.mountRoots, parts.host.homeDirectory),
   };
+}
+
+/** Those of single groups are their own. */
+function configuredImages({ images, sessionBaseImage, agents }: PlatformParts["config"]): readonly string[] {
+  return [...new Set([...Object.values(images), sessionBaseImage, agentImageFor(agents.agent, agents.image)])];
 }
 
 async function boundMounts(

@@ -1,3 +1,4 @@
+import type { LastFound } from "../../base/last-found.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { MakeNotebookCode } from "../../workloads/session/variables/notebook/make-notebook-code.ts";
 import type { Config, LoadedConfig } from "../../config/config.ts";
@@ -33,9 +34,10 @@ import type { CompileTypeScript } from "../../workloads/program/compile/typescri
 import type { FindImports } from "../../workloads/program/find-imports.ts";
 import type { AgentImages } from "../../workloads/agent/image/agent-image.ts";
 import type { BaseImage } from "../../workloads/session/base-image/base-image.ts";
-import type { ProvideImage } from "../../workloads/session/open-session-sandbox.ts";
+import type { ProvideImage } from "../../workloads/program/ensure-image.ts";
 import type { Previews } from "../../workloads/preview/previews.ts";
 import type { Sessions } from "../../workloads/session/sessions.ts";
+import type { FoundSandbox } from "../sandboxes/found-sandbox.ts";
 import type { EngineChooser } from "./engine-chooser.ts";
 
 /** The parts of the platform, for handlers: everything except closing it. */
@@ -64,6 +66,8 @@ export interface PlatformParts extends EngineChooser {
   readonly previewGateway: PreviewGateway;
   readonly records: SandboxRecords;
   readonly leases: Leases;
+  /** The sandboxes on an engine, or on all of them (""), as they were found last. */
+  readonly lastFound: LastFound<FoundSandbox[]>;
   /** The user's other processes; null: requests only concern this one. */
   readonly peers: Pick<Peers, "at" | "addresses"> | null;
   /** Scratch on this machine's disk. */
@@ -75,6 +79,11 @@ export interface PlatformParts extends EngineChooser {
   readonly network: Pick<NetworkAccess, "grant">;
   /** Refuses a network policy that the deployment, or the caller's grant, does not allow. @throws POLICY_DENIED */
   assertNetworkAllowed(policy: NetworkPolicy, field?: string): void;
+  /**
+   * An image that a request names, as given, unless it is no reference or the caller's grant does not allow it.
+   * @throws INVALID_REQUEST, POLICY_DENIED naming the field
+   */
+  checkImage(reference: string, field?: string): string;
   readonly baseImage: BaseImage;
   readonly agentImages: AgentImages;
   readonly provideImage: ProvideImage;

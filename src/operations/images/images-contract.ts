@@ -1,4 +1,6 @@
 import { z } from "zod";
+import { listOf } from "../contract/request/bounded-schemas.ts";
+import { maxNamed } from "../contract/request/request-maxima.ts";
 import { defineOperation } from "../contract/operation-contract.ts";
 
 const imagesRequestSchema = z.strictObject({
@@ -7,13 +9,12 @@ const imagesRequestSchema = z.strictObject({
 
 const pullImagesRequestSchema = z.strictObject({
   engine: z.string().optional().describe("Engine that runs images, by its name, or auto; default: the deployment's."),
-  images: z.array(z.string()).optional().describe("References to pull; default: every default image."),
+  images: listOf(z.string(), maxNamed).optional().describe("References to pull; default: every default image."),
 });
 
 const buildImagesRequestSchema = z.strictObject({
   engine: z.string().optional().describe("Engine that runs images, by its name, or auto; default: the deployment's."),
-  images: z
-    .array(z.string())
+  images: listOf(z.string(), maxNamed)
     .optional()
     .describe("Images of Glovebox's own: bun-runner-base, glovebox-agent, or glovebox-agent:NAME for another agent."),
 });

@@ -1,10 +1,9 @@
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { Engine } from "../../engines/engine.ts";
 import type { PlatformParts } from "../handling/platform-parts.ts";
-import { checkImageReference } from "../../policy/image-reference.ts";
 import { defaultSessionImage } from "../../policy/session-profile.ts";
 import { agentOfImage, imageOfAgent } from "../../workloads/agent/image/agent-image.ts";
-import { agentNames } from "../../workloads/agent/commands/agent-program.ts";
+import { agentNames } from "../../policy/agents/agent-names.ts";
 import type { OperationCall } from "../contract/operation-call.ts";
 import { handle } from "../handling/handler.ts";
 import { callListener, imageProvider } from "../handling/call-events.ts";
@@ -24,17 +23,18 @@ export const listImagesHandler = handle(listImagesContract, async (platform, req
 export const pullImagesHandler = handle(pullImagesContract, async (platform, request, call) => {
   const engine = await imageEngine(platform, request.engine, call);
   const listener = callListener(call);
-  const named = request.images?.map((image, index) => checkImageReference(image, `images[${index}]`));
+  const named = request.images?.map((image, index) => platform.checkImage(image, `images[${index}]`));
   const missing = defaultImages(platform.config);
   for (const image of named ?? missing) {
     if (named === undefined && image === defaultSessionImage) {
-      await imageProvider(platform, engine, call)(image, false);
+      await imageProvider(platform, engine, call)(image, "configured");
       continue;
     }
     // A named image is pulled again, as its tag may have moved; a default one only if it is missing.
     if (named === undefined && (await engine.images.has(image, call))) continue;
     await engine.images.pull(image, {
       signal: call.signal,
+      useCredentials: true,
       onProgress: (progress) => listener.onPull(image, progress),
     });
   }

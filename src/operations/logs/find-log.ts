@@ -1,6 +1,7 @@
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { LogRing } from "../../telemetry/logs/log-ring.ts";
 import type { OperationCall } from "../contract/operation-call.ts";
+import { meantSandbox } from "../sandboxes/meant-sandbox.ts";
 import type { PlatformParts } from "../handling/platform-parts.ts";
 
 /** A sandbox whose log the principal may read. */
@@ -12,10 +13,10 @@ export interface FoundLog {
 }
 
 /** Where to look for a log. */
-export type LogPlaces = Pick<PlatformParts, "logs" | "store" | "environments" | "sandboxes">;
+export type LogPlaces = Pick<PlatformParts, "logs" | "store" | "environments" | "sandboxes" | "records">;
 
 /**
- * The log of a sandbox by its id or its container's id, or of an environment's current sandbox. The operator can read
+ * The log of a sandbox by its id, its container's id or, while it lives, its name or the beginning of its id, or of an environment's current sandbox. The operator can read
  * every log in memory, whoever owns it.
  * @throws NOT_FOUND, also for other principals' logs
  */
@@ -32,8 +33,10 @@ export async function findLog(
   if (ring !== undefined) throw notFound(id);
   if ((await store?.hasEntries({ sandbox, principal })) === true) return { sandbox, principal, ring };
   const present = await ofEnvironment(places, id, principal);
-  if (present === null) throw notFound(id);
-  return { sandbox: present, principal, ring: logs.find(present) };
+  if (present !== null) return { sandbox: present, principal, ring: logs.find(present) };
+  const meant = await meantSandbox(places, id, { principal, isOperator }, "id");
+  if (meant === id) throw notFound(id);
+  return findLog(places, meant, { principal, isOperator });
 }
 
 async function ofEnvironment({ environments }: LogPlaces, id: string, principal: string): Promise<string | null> {

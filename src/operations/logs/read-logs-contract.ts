@@ -22,7 +22,7 @@ const logEntrySchema = z.object({
 
 /** Request of `read_logs`. */
 const readLogsRequestSchema = z.strictObject({
-  id: z.string().min(1).max(128).describe("The sandbox_id of a result, or an env_id."),
+  id: z.string().min(1).max(128).describe("The sandbox_id of a result, an env_id or, while it lives, a name."),
   stream: z.enum(logStreams).optional().describe("Only this one; default: all."),
   offset: z.number().int().min(0).optional().describe("The first entry that is wanted; default 0."),
   tail: z.number().int().min(1).max(maxEntries).optional().describe("Instead of an offset: the newest so many."),

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { nameShown } from "../contract/request/name-schema.ts";
 import { defineOperation } from "../contract/operation-contract.ts";
 import { sampleFields, sampleLimits } from "./sample-schema.ts";
 
@@ -9,12 +10,14 @@ const sandboxStatsRequestSchema = z.strictObject({
 /** A sandbox with its newest sample. */
 export const sandboxStatsRow: z.ZodObject<{
   container_id: z.ZodString;
+  name: typeof nameShown;
   engine: z.ZodString;
   kind: z.ZodString;
   limits: typeof sampleLimits;
   sample: z.ZodNullable<z.ZodObject<typeof sampleFields>>;
 }> = z.object({
   container_id: z.string(),
+  name: nameShown,
   engine: z.string(),
   kind: z.string(),
   limits: sampleLimits,

@@ -2,15 +2,20 @@ import type { SandboxRecord } from "../../sandbox/owners/sandbox-records.ts";
 import type { OperationCall } from "../contract/operation-call.ts";
 import { handle } from "../handling/handler.ts";
 import type { PlatformParts } from "../handling/platform-parts.ts";
+import { meantSandbox } from "../sandboxes/meant-sandbox.ts";
 import { sandboxNotFound } from "../sandboxes/sandbox-errors.ts";
 import { sandboxStatsContract, type SandboxStatsRow } from "./sandbox-stats-contract.ts";
 import { usageRow } from "./usage-row.ts";
 
 /** What this user's sandboxes currently use: this process's own, and those of other processes that answer. */
-export const sandboxStatsHandler = handle(sandboxStatsContract, async (platform, { id }, call) => {
-  const own = platform.sampler.live.map((sampled) => usageRow(sampled));
-  const known = new Set(own.map(({ container_id }) => container_id));
-  const records = (await platform.records.list()).filter((record) => !known.has(record.id));
+export const sandboxStatsHandler = handle(sandboxStatsContract, async (platform, { id: word }, call) => {
+  const id = word === undefined ? undefined : await meantSandbox(platform, word, call, "id");
+  const live = platform.sampler.live;
+  const known = new Set(live.map(({ observed }) => observed.sandbox.id));
+  const all = await platform.records.list();
+  const names = new Map(all.map((record) => [record.id, record.name ?? null]));
+  const own = live.map((sampled) => usageRow(sampled, names.get(sampled.observed.sandbox.id) ?? null));
+  const records = all.filter((record) => !known.has(record.id));
   const wanted = id === undefined ? records : records.filter((record) => record.id === id);
   const others = await Promise.all(wanted.map((record) => askOther(platform, record, call)));
   const rows = [...own, ...others.filter((row) => row !== null)].filter(
@@ -27,7 +32,7 @@ const answerMs = 2_000;
 /** Null if the sandbox's process is gone, is not this user's or does not answer in time. */
 async function askOther(
   platform: PlatformParts,
-  { id, owner, peerAddress: address = null }: SandboxRecord,
+  { id, name, owner, peerAddress: address = null }: SandboxRecord,
   { principal, signal }: OperationCall,
 ): Promise<SandboxStatsRow | null> {
   const { peers } = platform;
@@ -36,7 +41,8 @@ async function askOther(
     const late = AbortSignal.timeout(answerMs);
     const call = { principal, isOperator: true, signal: signal === undefined ? late : AbortSignal.any([late, signal]) };
     const { sandboxes } = await peers.at(address)(sandboxStatsContract, { id }, call);
-    return sandboxes.find((row) => row.container_id === id) ?? null;
+    const row = sandboxes.find(({ container_id: each }) => each === id);
+    return row === undefined ? null : { ...row, name: name ?? null };
   } catch (error) {
     platform.logger.debug({ sandbox: id, err: error }, "the owner of a sandbox did not tell its use");
     return null;

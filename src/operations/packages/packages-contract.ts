@@ -18,6 +18,11 @@ const packageSet = z.object({
   ecosystem: z.enum(["npm", "python"]),
   installed_by: z.string().describe("bun, npm or pip; project/NAME for dependencies of a project."),
   platform: z.string().describe("The interpreter, system, processor and C library that it fits."),
+  engine: z.string().describe("Where they were installed."),
+  image: z
+    .string()
+    .describe("Digest of the image that installed them; host: and a digest for this machine's programs."),
+  principal: z.string().nullable().describe("Who alone may use them, having chosen the image; null: all."),
   size_mb: z.number(),
   created_at: z.string(),
   last_used_at: z.string(),

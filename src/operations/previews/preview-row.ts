@@ -5,11 +5,12 @@ import type { PreviewRow } from "./preview-schema.ts";
 
 /** A preview as callers see it, with the alerts of its sandbox. */
 export function previewRow(preview: Preview, alertBook: Pick<AlertBook, "since">): PreviewRow {
-  const { id, spec, status, problem, way, sandbox, startedAtMs, setupCommand, warnings, logs } = preview;
-  const { limits, port } = spec;
+  const { id, spec, port, status, problem, way, sandbox, startedAtMs, setupCommand, warnings, logs } = preview;
+  const { limits } = spec;
   return {
     container_id: id,
     sandbox_id: id,
+    name: spec.name ?? null,
     url: way?.url ?? "",
     ...(typeof way?.directUrl === "string" ? { direct_url: way.directUrl } : {}),
     port,

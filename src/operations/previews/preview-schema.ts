@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { alertLines, resultAlerts } from "../contract/alert-schema.ts";
+import { nameShown } from "../contract/request/name-schema.ts";
 import { warningLines } from "../contract/program-text.ts";
 import { wireErrorSchema } from "../contract/wire-error-schema.ts";
 import { isolationLevels } from "../contract/wire-values.ts";
@@ -18,6 +19,7 @@ export const previewId: z.ZodString = z
 export const previewSchema = z.object({
   container_id: z.string().describe("Identifies the preview, and its sandbox in read_logs and get_metrics."),
   sandbox_id: z.string().describe("The same."),
+  name: nameShown,
   url: z.string().describe("Its address for a browser: a separate origin with an unguessable name. Show it in full."),
   direct_url: z
     .string()
@@ -44,9 +46,9 @@ const maxShown = 4_000;
 
 /** Status and address first, then what is wrong and the end of the output. */
 export function previewText(row: PreviewRow): string {
-  const { status, url, direct_url: direct, container_id: id, error, logs, alerts, warnings } = row;
+  const { status, url, direct_url: direct, container_id: id, name, error, logs, alerts, warnings } = row;
   return [
-    `${status}: ${url} (preview ${id}${direct === undefined ? "" : `, directly ${direct}`})`,
+    `${status}: ${url} (preview ${id}${name === null ? "" : `, named ${name}`}${direct === undefined ? "" : `, directly ${direct}`})`,
     ...(error === undefined ? [] : [`${error.error_type}: ${error.message}`, error.suggestion]),
     ...alertLines(alerts),
     ...(logs === "" ? [] : ["logs:", logs.slice(-maxShown).replace(/\n$/, "")]),

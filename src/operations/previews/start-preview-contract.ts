@@ -1,4 +1,7 @@
 import { z } from "zod";
+import { textsByName } from "../contract/request/bounded-schemas.ts";
+import { commandOrNothingSchema, commandSchema } from "../contract/request/command-schema.ts";
+import { maxEnvironmentEntries } from "../contract/request/request-maxima.ts";
 import { labelsSchema } from "../contract/request/labels-schema.ts";
 import { defineOperation } from "../contract/operation-contract.ts";
 import { runSettings } from "../contract/request/run-settings-schema.ts";
@@ -15,22 +18,24 @@ const startPreviewRequestSchema = z.strictObject({
     .describe(
       "The project's folder on the host. It is copied into the sandbox, without node_modules, caches, .git and what .gitignore names, and never written.",
     ),
-  command: z.string().describe("Shell line that serves the page and stays in the foreground: npm run dev."),
+  command: commandSchema
+    .optional()
+    .describe("Command that serves the page and stays in the foreground; default: the project's own, as npm run dev."),
   port: z
     .number()
     .int()
     .min(1)
     .max(65_535)
     .optional()
-    .describe("TCP port that it listens on; default 3000, also its PORT."),
-  setup_command: z
-    .string()
+    .describe(
+      "TCP port that it listens on, also its PORT; default: as the command or its tool says, else 3000. Another is followed.",
+    ),
+  setup_command: commandOrNothingSchema
     .optional()
     .describe(
-      'Shell line that installs what it needs, with the package registries as its network; default: the install of the project\'s lockfile. "": nothing is installed.',
+      'Command that installs what it needs, with the package registries as its network; default: the install of the project\'s lockfile. "": nothing is installed.',
     ),
-  environment: z
-    .record(z.string(), z.string())
+  environment: textsByName(maxEnvironmentEntries)
     .optional()
     .describe("Environment variables of the installation and the command."),
   secrets: secretsSchema.optional(),

@@ -1,10 +1,10 @@
 import { checkDockerfile } from "../handling/check-dockerfile.ts";
 import { checkEnvironment } from "../../policy/request/environment.ts";
-import { checkImageReference } from "../../policy/image-reference.ts";
 import { parseNetwork } from "../../policy/network/network.ts";
 import type { PreviewSpec } from "../../workloads/preview/preview-spec.ts";
 import type { OperationCall } from "../contract/operation-call.ts";
 import type { RequestOf } from "../contract/operation-contract.ts";
+import { findServer } from "../../workloads/preview/find-server.ts";
 import { openProject } from "../environments/open-project.ts";
 import { explicitDemands } from "../handling/explicit-demands.ts";
 import { handle } from "../handling/handler.ts";
@@ -12,7 +12,7 @@ import { callListener, imageProvider } from "../handling/call-events.ts";
 import type { PlatformParts } from "../handling/platform-parts.ts";
 import { readSecrets } from "../handling/read-secrets.ts";
 import { requestedLimits } from "../handling/requested-limits.ts";
-import { checkShellLine } from "../handling/shell-line.ts";
+import { readShellLine, readShellLineOrNothing } from "../handling/read-command.ts";
 import { previewRow } from "./preview-row.ts";
 import { startPreviewContract, startWaitSeconds, type StartPreviewResponse } from "./start-preview-contract.ts";
 
@@ -24,6 +24,7 @@ const defaultPort = 3000;
 export const startPreviewHandler = handle(startPreviewContract, run);
 
 async function run(platform: PlatformParts, request: Request, call: OperationCall): Promise<StartPreviewResponse> {
+  const given = request.command === undefined ? undefined : readShellLine(request.command, "command");
   const plain = specOf(platform, request);
   const secrets = await readSecrets(platform, request.secrets ?? [], {
     principal: call.principal,
@@ -36,16 +37,24 @@ async function run(platform: PlatformParts, request: Request, call: OperationCal
     signal: call.signal,
   });
   const opened = await openProject(platform, request.project_path, { readOnly: true, field: "project_path" });
-  const notes = [...new Set([...opened.notices, ...engineNotes])];
+  const { place } = opened.project;
+  const { command, why, port } = await findServer({ command: given }, place, platform.host.platform).catch(
+    async (error: unknown) => {
+      await place[Symbol.asyncDispose]();
+      throw error;
+    },
+  );
+  const chosen = why === null ? [] : [`No command was given, so this serves \`${command}\`: ${why}.`];
+  const notes = [...new Set([...opened.notices, ...engineNotes, ...chosen])];
   for (const note of notes) await call.onEvent?.({ type: "warning", message: note });
   const preview = await platform.previews.start(
-    { ...spec, project: opened.project.place },
+    { ...spec, project: place, command, port: request.port ?? port ?? defaultPort },
     {
       engine,
       network: platform.network,
       packages: platform.packages,
       provideImage: imageProvider(platform, engine, call),
-      ...callListener(call),
+      ...callListener(call, request.name),
     },
     call,
     startWaitSeconds(request.wait_seconds) * 1_000,
@@ -55,7 +64,10 @@ async function run(platform: PlatformParts, request: Request, call: OperationCal
 }
 
 /** Everything except the project is checked before anything is started. */
-function specOf(platform: PlatformParts, request: Request): Omit<PreviewSpec, "project" | "secrets"> {
+function specOf(
+  platform: PlatformParts,
+  request: Request,
+): Omit<PreviewSpec, "project" | "secrets" | "command" | "port"> {
   const { config } = platform;
   const network = parseNetwork(request.network);
   platform.assertNetworkAllowed(network);
@@ -63,9 +75,8 @@ function specOf(platform: PlatformParts, request: Request): Omit<PreviewSpec, "p
   const { python, javascript, session } = config.images;
   const { setup_command: setup } = request;
   return {
-    command: checkShellLine(request.command, "command", 1),
-    port: request.port ?? defaultPort,
-    setupCommand: setup === undefined ? undefined : checkShellLine(setup, "setup_command", 0),
+    isPortNamed: request.port !== undefined,
+    setupCommand: setup === undefined ? undefined : readShellLineOrNothing(setup, "setup_command"),
     includeIgnored: request.include_ignored ?? false,
     environment: checkEnvironment(request.environment ?? {}),
     hostEnvironment: config.hostEnvironment,
@@ -73,12 +84,13 @@ function specOf(platform: PlatformParts, request: Request): Omit<PreviewSpec, "p
     // As long as for a test run: the page's own time begins after it.
     setupTimeoutMs: Math.min(limits.timeoutMs, config.limits.test.timeoutMs),
     network,
-    image: request.image === undefined ? undefined : checkImageReference(request.image),
+    image: request.image === undefined ? undefined : platform.checkImage(request.image),
     dockerfile: checkDockerfile(request, config),
     defaultImages: { python, javascript, bun: session },
     ociRuntime: request.oci_runtime,
     explicitDemands: explicitDemands("preview", request, config.explicitSettings),
     minIsolation: platform.minIsolation("other", request.min_isolation),
     labels: request.labels ?? {},
+    name: request.name,
   };
 }

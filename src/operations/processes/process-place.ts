@@ -1,6 +1,7 @@
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { PlatformParts } from "../handling/platform-parts.ts";
 import { shortenTooling } from "../../policy/tooling/tooling-changes.ts";
+import { gapSentences } from "../../policy/tooling/tooling-gaps.ts";
 import type { Environment } from "../../workloads/environment/environment.ts";
 import type { Session } from "../../workloads/session/session.ts";
 import type { BackgroundProcess } from "../../workloads/place/background/background-process.ts";
@@ -39,8 +40,13 @@ function inEnvironment(id: string, environment: Environment): ProcessPlace {
     processes: environment.processes,
     rowOf: async (process) => {
       const report = await environment.tooling.reportOf(process);
-      const files = report === null ? undefined : [...shortenTooling(report.changed, maxToolingFiles)];
-      return { ...processRow(process), tooling_files: files };
+      if (report === null) return processRow(process);
+      const unseen = gapSentences(report.gaps);
+      return {
+        ...processRow(process),
+        tooling_files: [...shortenTooling(report.changed, maxToolingFiles)],
+        ...(unseen.length === 0 ? {} : { tooling_unseen: [...unseen] }),
+      };
     },
     stopProcess: (...stop) => environment.stopProcess(...stop),
   };

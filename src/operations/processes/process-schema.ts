@@ -19,6 +19,10 @@ export const processSchema = z.object({
     .describe(
       "In an environment: files that tools of the project's owner run by themselves and that have changed since the process was started; of many in one folder the folder; at most 100.",
     ),
+  tooling_unseen: z
+    .array(z.string())
+    .optional()
+    .describe("Why not all of these files could be compared, and what to do; missing: all were."),
 });
 
 export type ProcessRow = z.output<typeof processSchema>;

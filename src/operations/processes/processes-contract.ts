@@ -90,6 +90,7 @@ export const writeStdinContract = defineOperation({
   description: "Writes text to the standard input of a background process, and ends that input when asked.",
   request: writeStdinRequestSchema,
   response: writeStdinResponseSchema,
+  carriesContent: true,
   routes: [
     { method: "POST", path: "/api/sessions/{session_id}/processes/{process_id}" },
     { method: "POST", path: "/api/environments/{env_id}/processes/{process_id}" },
@@ -133,7 +134,11 @@ export const stopProcessContract = defineOperation({
     title: "Stop or signal a process",
     destructive: true,
     text: (response) =>
-      [stateLine(response), ...toolingLines(response.tooling_files), ...warningLines(response.warnings)].join("\n"),
+      [
+        stateLine(response),
+        ...toolingLines(response.tooling_files),
+        ...warningLines([...(response.tooling_unseen ?? []), ...response.warnings]),
+      ].join("\n"),
   },
 });
 
@@ -145,6 +150,7 @@ function lines(process: ListProcessesResponse["processes"][number]): readonly st
     stateLine(process),
     ...process.ports.map(portLine),
     ...toolingLines(process.tooling_files),
+    ...warningLines(process.tooling_unseen ?? []),
     ...(["stdout", "stderr"] as const).flatMap((name) => {
       const part = name === "stdout" ? stdout : stderr;
       return part === undefined || part.text === ""

@@ -1,4 +1,7 @@
 import { z } from "zod";
+import { listOf, textsByName } from "../contract/request/bounded-schemas.ts";
+import { commandSchema } from "../contract/request/command-schema.ts";
+import { maxEnvironmentEntries } from "../contract/request/request-maxima.ts";
 import { defineOperation } from "../contract/operation-contract.ts";
 import { about, placeOrNewSession } from "../contract/request/place-schema.ts";
 import { warningLines } from "../contract/program-text.ts";
@@ -11,19 +14,14 @@ const maxPorts = 8;
 /** Request of `start_process` (SPEC EV6). */
 const startProcessRequestSchema = z.strictObject({
   ...placeOrNewSession,
-  command: z
-    .array(z.string())
-    .min(1, 'expected a program and its arguments, such as ["npm", "start"]')
-    .describe('Program and arguments, such as ["npm", "start"].'),
-  environment: z.record(z.string(), z.string()).optional().describe("Environment variables of this process."),
-  env: z.record(z.string(), z.string()).optional().describe("The same as environment."),
+  command: commandSchema.describe("Shell line, or program and arguments as a list."),
+  environment: textsByName(maxEnvironmentEntries).optional().describe("Environment variables of this process."),
+  env: textsByName(maxEnvironmentEntries).optional().describe("The same as environment."),
   cwd: z
     .string()
     .optional()
     .describe("Folder to start in, absolute or relative to /workdir (in a session: /work), which is the default."),
-  ports: z
-    .array(z.int().min(1).max(65_535))
-    .max(maxPorts)
+  ports: listOf(z.int().min(1).max(65_535), maxPorts)
     .optional()
     .describe(
       "TCP ports that it listens on, at most 8; the answer says at which URL of the server's machine each is reached.",

@@ -4,7 +4,7 @@ import type { PlatformParts } from "../handling/platform-parts.ts";
 import { parseNetwork } from "../../policy/network/network.ts";
 import { workFolder } from "../../policy/scratch.ts";
 import { startInSession } from "../../workloads/session/start-in-session.ts";
-import { readCommand } from "../environments/read-command.ts";
+import { readCommandRequest } from "../environments/command-request.ts";
 import { explicitDemands } from "../handling/explicit-demands.ts";
 import type { OperationCall } from "../contract/operation-call.ts";
 import { handle } from "../handling/handler.ts";
@@ -34,7 +34,7 @@ async function startInEnvironment(
   if (network !== undefined) {
     throw invalidField("network", "to be left out with env_id, whose network was set when it was created", network);
   }
-  const spec = { ...readCommand(request), ports: readPorts(request) };
+  const spec = { ...readCommandRequest(request), ports: readPorts(request) };
   const environment = await environments.find(id, principal);
   return { ...processRow(await environment.startProcess(spec, signal)), env_id: id, warnings: [] };
 }
@@ -48,7 +48,7 @@ async function startInSessionOf(
   const network = parseNetwork(request.network);
   platform.assertNetworkAllowed(network);
   const start = {
-    spec: { ...readCommand(request, workFolder), ports: readPorts(request) },
+    spec: { ...readCommandRequest(request, workFolder), ports: readPorts(request) },
     network,
     hostEnvironment: config.hostEnvironment,
     explicitDemands: explicitDemands("session", { network: request.network }, config.explicitSettings),

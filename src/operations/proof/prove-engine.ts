@@ -69,7 +69,7 @@ export async function proveEngine(platform: PlatformParts, proof: EngineProof): 
       version: probe.version,
       ...(ociRuntime === undefined ? {} : { oci_runtime: ociRuntime }),
       isolation: capabilities.isolation,
-      components: [...(probe.components ?? [])],
+      components: (probe.components ?? []).map(({ ociRuntime: _, ...component }) => component),
       counts: countsOf(attacks),
       duration_ms: Math.round(platform.monotonicMs() - startedMs),
       attacks,

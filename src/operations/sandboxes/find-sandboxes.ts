@@ -5,14 +5,9 @@ import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { PlatformParts } from "../handling/platform-parts.ts";
 import { isOwnContainer } from "../../sandbox/owners/left-over.ts";
 import type { SandboxRecord } from "../../sandbox/owners/sandbox-records.ts";
+import type { FoundSandbox } from "./found-sandbox.ts";
 import { noPeerServer, notRemoved, sandboxEnded } from "./sandbox-errors.ts";
 import { removeSandboxesContract, type SandboxRow } from "./sandboxes-contract.ts";
-
-/** A sandbox that exists now, and how to end it from here. */
-export interface FoundSandbox {
-  readonly row: SandboxRow;
-  remove(): Promise<void>;
-}
 
 /** All our sandboxes on the engines that answer, and those inside other processes of this user. */
 export async function findSandboxes(
@@ -21,13 +16,52 @@ export async function findSandboxes(
   signal?: AbortSignal,
 ): Promise<FoundSandbox[]> {
   const engines = await answeringEngines(platform, engineName, signal);
-  const listed = await Promise.all(engines.map((engine) => onEngine(platform, engine, signal)));
-  const found = listed.flat();
+  const listed = await Promise.all(engines.map((engine) => engine.list(managed, { signal })));
+  const records = await platform.records.list();
+  const byLabel = new Map(records.map((record) => [labelOf(record), record]));
+  const all = engines.map((engine, index) => onEngine(platform, { engine, records: byLabel, signal }, listed[index]));
+  const found = (await Promise.all(all)).flat();
   const known = new Set(found.map(({ row }) => row.sandbox_id));
-  const records = (await platform.records.list()).filter((record) => !known.has(record.id));
   const asked = engineName ?? platform.engines.embedded;
-  const embedded = records.filter(({ engine }) => engine === platform.engines.embedded && engine === asked);
+  const embedded = records.filter(
+    ({ id, engine }) => !known.has(id) && engine === platform.engines.embedded && engine === asked,
+  );
   return [...found, ...(await Promise.all(embedded.map((record) => inAnotherProcess(platform, record))))];
+}
+
+/** An engine may need longer than its look to create what is recorded before. */
+const creatingMs = 5_000;
+
+/**
+ * What runs now, as the engines said it last, with what has been recorded since then; they are asked again in the background, and
+ * waited for when the last time is long ago.
+ */
+export async function listedSandboxes(
+  platform: PlatformParts,
+  engineName?: string,
+  signal?: AbortSignal,
+): Promise<readonly SandboxRow[]> {
+  const look = (): Promise<FoundSandbox[]> => findSandboxes(platform, engineName);
+  const { value: found, lookedAtMs, isNew } = await platform.lastFound.find(engineName ?? "", look, signal);
+  if (isNew) return found.map(({ row }) => row);
+  const records = await platform.records.list();
+  const byLabel = new Map(records.map((record) => [labelOf(record), record]));
+  const still = found.flatMap(({ row, startedAs, isRecorded }) => {
+    const record = byLabel.get(startedAs);
+    if (record !== undefined) return { ...row, ...recordedPart(record) };
+    return isRecorded ? [] : row;
+  });
+  const seen = new Set(found.map(({ startedAs }) => startedAs));
+  const since = records.filter((record) => !seen.has(labelOf(record)) && record.createdAtMs >= lookedAtMs - creatingMs);
+  const rows = await Promise.all(since.map((record) => recordedRow(platform, record)));
+  return [...still, ...rows.filter(({ owner, engine }) => owner === "living" && (engineName ?? engine) === engine)];
+}
+
+/** What living processes of this user have recorded: quick, since no engine is asked. */
+export async function recordedSandboxes(platform: PlatformParts, engineName?: string): Promise<readonly SandboxRow[]> {
+  const records = await platform.records.list();
+  const rows = await Promise.all(records.map((record) => recordedRow(platform, record)));
+  return rows.filter(({ owner, engine }) => owner === "living" && (engineName ?? engine) === engine);
 }
 
 /** Engines that answer in time; an engine that was named must. */
@@ -42,23 +76,37 @@ export async function answeringEngines(
   return engines.filter((_, index) => probes[index]?.available === true);
 }
 
+/** The id in the labels of its container. */
+function labelOf({ id, startedAs }: SandboxRecord): string {
+  return startedAs ?? id;
+}
+
+interface EngineLook {
+  readonly engine: Engine;
+  /** By the ids in the labels of their containers. */
+  readonly records: ReadonlyMap<string, SandboxRecord>;
+  readonly signal: AbortSignal | undefined;
+}
+
 async function onEngine(
   platform: PlatformParts,
-  engine: Engine,
-  signal: AbortSignal | undefined,
+  { engine, records, signal }: EngineLook,
+  summaries: readonly ContainerSummary[] = [],
 ): Promise<FoundSandbox[]> {
-  const summaries = (await engine.list(managed, { signal })).filter(isOwnContainer);
-  const records = new Map((await platform.records.list()).map((record) => [record.startedAs ?? record.id, record]));
   return Promise.all(
-    summaries.map(async (summary) => {
+    summaries.filter(isOwnContainer).map(async (summary) => {
       const startedAs = summary.labels[labels.sandbox] ?? "";
       const record = records.get(startedAs);
       return {
         row: await rowOf(platform, engine, { summary, record }),
+        startedAs,
+        isRecorded: record !== undefined,
         remove: async () => {
           // One of this process's own is ended together with its record and its slot.
           const own = platform.findLive(record?.id ?? startedAs);
-          await (own === undefined ? summary.remove({ signal }) : own.remove());
+          if (own !== undefined) return own.remove();
+          // Whoever is inside learns from the owner that it was removed; from the engine, only that it is gone.
+          if (record === undefined || !(await isRemovedByOwner(platform, record))) await summary.remove({ signal });
         },
       };
     }),
@@ -75,6 +123,7 @@ async function rowOf(
     sandbox_id: record?.id ?? (label(labels.sandbox) || summary.id),
     engine: engine.name,
     kind: label(labels.kind),
+    ...shownOf(record),
     principal: record?.principal ?? "",
     created_at: new Date(summary.createdAtMs).toISOString(),
     running: summary.running,
@@ -82,24 +131,54 @@ async function rowOf(
   };
 }
 
+function shownOf(record: SandboxRecord | undefined): Pick<SandboxRow, "name" | "work" | "image"> {
+  return { name: record?.name ?? null, work: record?.work ?? null, image: record?.image ?? null };
+}
+
+/** What only its record says, and changes while it lives. */
+function recordedPart(record: SandboxRecord): Pick<SandboxRow, "sandbox_id" | "name" | "work" | "image" | "principal"> {
+  return { sandbox_id: record.id, ...shownOf(record), principal: record.principal ?? "" };
+}
+
 /** A sandbox of the embedded engine ends with its process, so only live processes have any. */
 async function inAnotherProcess(platform: PlatformParts, record: SandboxRecord): Promise<FoundSandbox> {
-  const { leases, records } = platform;
+  const row = await recordedRow(platform, record);
+  const remove = (): Promise<void> =>
+    row.owner === "living" ? removeByOwner(platform, record) : platform.records.delete(record.id);
+  return { row, startedAs: labelOf(record), isRecorded: true, remove };
+}
+
+async function recordedRow({ leases }: PlatformParts, record: SandboxRecord): Promise<SandboxRow> {
   const owner = await leases.stateOf(record.owner);
-  const row: SandboxRow = {
-    sandbox_id: record.id,
+  return {
+    ...recordedPart(record),
     engine: record.engine,
     kind: record.kind,
-    principal: record.principal ?? "",
     created_at: new Date(record.createdAtMs).toISOString(),
     running: owner === "living",
     owner,
   };
-  return { row, remove: () => (owner === "living" ? removeByOwner(platform, record) : records.delete(record.id)) };
 }
 
-/** How long another process may take to remove one of its sandboxes. */
+/** How long another process may take to remove one of its sandboxes, which only it can do. */
 const removalMs = 15_000;
+/** The same where the engine can remove it too. */
+const askedMs = 5_000;
+
+/** False if its owner cannot be asked, or does not remove it. */
+async function isRemovedByOwner(platform: PlatformParts, record: SandboxRecord): Promise<boolean> {
+  const { leases, peers } = platform;
+  const { owner, peerAddress } = record;
+  if (peers === null || peerAddress === null || peerAddress === undefined || owner === leases.owner) return false;
+  if ((await leases.stateOf(owner)) !== "living") return false;
+  const call = { principal: record.principal ?? "", isOperator: true, signal: AbortSignal.timeout(askedMs) };
+  return peers
+    .at(peerAddress)(removeSandboxesContract, { ids: [record.id] }, call)
+    .then(
+      () => true,
+      () => false,
+    );
+}
 
 /** @throws INTERNAL if the owner does not remove it, SANDBOX_LOST if it does not answer */
 async function removeByOwner(platform: PlatformParts, { id, principal, peerAddress }: SandboxRecord): Promise<void> {

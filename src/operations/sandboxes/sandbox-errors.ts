@@ -25,6 +25,15 @@ export function sandboxEnded(id: string): GloveboxError {
   });
 }
 
+/** It was removed on request, or with what it belonged to, while something ran in it. */
+export function sandboxRemoved(id: string): GloveboxError {
+  return new GloveboxError("SANDBOX_LOST", `Sandbox ${id} was removed.`, {
+    suggestion:
+      "Open another one. `glovebox rm`, the console and the API remove sandboxes, and so does the end of the run, session or environment that they belong to.",
+    context: { sandbox_id: id, reason: "removed", retryable: false },
+  });
+}
+
 /** Its owner is alive but does not end it. */
 export function notRemoved(id: string): GloveboxError {
   return new GloveboxError("INTERNAL", `The process that owns ${id} did not remove it.`, {

@@ -1,11 +1,14 @@
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import { handle } from "../handling/handler.ts";
+import { meantSandbox } from "./meant-sandbox.ts";
 import { findSandboxPlaceContract } from "./sandbox-place-contract.ts";
 
 /** `find_sandbox_place`: other principals' sandboxes are treated as if they did not exist. */
 export const findSandboxPlaceHandler = handle(
   findSandboxPlaceContract,
-  async ({ sessions, environments, sandboxes }, { sandbox_id: id }, { principal }) => {
+  async (platform, { sandbox_id: word }, { principal }) => {
+    const { sessions, environments, sandboxes } = platform;
+    const id = await meantSandbox(platform, word, { principal });
     const isLive = sandboxes.recordsOf(principal).some((each) => each.id === id);
     // If its sandbox is gone, a session or environment already has another one, or gets it with its next call.
     if (!isLive || sandboxes.find(id)?.state !== "running") throw notFound(id);

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { labelFilterSchema, labelsShown } from "../contract/request/labels-schema.ts";
+import { nameShown, workShown } from "../contract/request/name-schema.ts";
 import { wireErrorSchema } from "../contract/wire-error-schema.ts";
 
 const about = {
@@ -9,8 +10,13 @@ const about = {
     .string()
     .nullable()
     .describe("What was asked for; null for the sandbox of a session or an environment, and for what is stored."),
+  name: nameShown,
+  work: workShown,
   labels: labelsShown,
   elapsed_ms: z.number().describe("Since it began."),
+  kind: z.string().nullable().describe("What the sandbox is for; null while there is none."),
+  engine: z.string().nullable().describe("Null while there is no sandbox."),
+  image: z.string().nullable().describe("Null where the engine has no images, and while there is no sandbox."),
 } as const;
 
 /** How many runs a list shows by default, and at most. */
@@ -53,8 +59,6 @@ export const ownSandboxesSchema = z.object({
       state: z
         .enum(["starting", "running", "ended"])
         .describe("Starting: it has no sandbox yet, and may wait for a place."),
-      kind: z.string().nullable().describe("What the sandbox is for; null while there is none."),
-      engine: z.string().nullable(),
       stored: runRecordSchema.optional().describe("Of an ended run."),
     }),
   ),
@@ -70,6 +74,11 @@ export const sandboxStateSchema = z.object({
   result: z.unknown().optional().describe("The operation's response, once it has ended; while it is in memory."),
   stored: runRecordSchema.optional().describe("Instead of a result that is not in memory any more."),
   error: wireErrorSchema.optional().describe("Instead of a result: why the platform failed or refused."),
+});
+
+/** Query of `DELETE /api/sandbox/{id}`. */
+export const removeSandboxQuerySchema = z.strictObject({
+  forget: z.boolean().default(true).describe("Whether the result is forgotten too, instead of kept as usual."),
 });
 
 /** Answer of `DELETE /api/sandbox/{id}`. */

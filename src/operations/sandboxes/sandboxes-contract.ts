@@ -1,12 +1,19 @@
 import { z } from "zod";
+import { listOf } from "../contract/request/bounded-schemas.ts";
+import { nameShown, workShown } from "../contract/request/name-schema.ts";
+import { maxNamed } from "../contract/request/request-maxima.ts";
 import { defineOperation } from "../contract/operation-contract.ts";
 
 const listSandboxesRequestSchema = z.strictObject({
   engine: z.string().optional().describe("Only this engine's; default: every engine that answers."),
+  recorded: z
+    .boolean()
+    .optional()
+    .describe("Only what living processes of this user have recorded, without asking the engines; default false."),
 });
 
 const removeSandboxesRequestSchema = z.strictObject({
-  ids: z.array(z.string()).min(1).describe("Ids of sandboxes."),
+  ids: listOf(z.string(), maxNamed).min(1).describe("Ids or names of sandboxes, or the first characters of their ids."),
 });
 
 const pruneSandboxesRequestSchema = z.strictObject({
@@ -17,6 +24,9 @@ const sandboxRow = z.object({
   sandbox_id: z.string(),
   engine: z.string(),
   kind: z.string(),
+  name: nameShown,
+  work: workShown,
+  image: z.string().nullable().describe("Null where the engine has no images, and where only its owner knows."),
   principal: z.string().describe("Empty while nobody has it, and where only another user's server knows."),
   created_at: z.string().describe("RFC 3339."),
   running: z.boolean(),
@@ -39,7 +49,7 @@ export const listSandboxesContract = defineOperation({
   routes: [],
 });
 
-/** Ends and removes sandboxes by id. */
+/** Ends and removes sandboxes by their ids or names. */
 export const removeSandboxesContract = defineOperation({
   name: "remove_sandboxes",
   audience: "local",

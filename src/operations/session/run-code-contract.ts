@@ -1,4 +1,6 @@
 import { z } from "zod";
+import { listOf } from "../contract/request/bounded-schemas.ts";
+import { maxArguments, maxPackages } from "../contract/request/request-maxima.ts";
 import { defineOperation } from "../contract/operation-contract.ts";
 import { programResponse } from "../contract/request/program-schema.ts";
 import { programText } from "../contract/program-text.ts";
@@ -17,11 +19,11 @@ const runCodeRequestSchema = z.strictObject({
     .describe("What runs JavaScript and TypeScript: bun (the default), or node where the session's image has it."),
   session_id: sessionId,
   packages: z
-    .union([z.array(z.string()), z.literal("auto")])
+    .union([listOf(z.string(), maxPackages), z.literal("auto")])
     .optional()
     .describe('Packages that the code imports, such as ["lodash@4.17.21"]; default "auto": found by its imports.'),
   stdin: z.string().optional().describe("The program's standard input; default: empty."),
-  args: z.array(z.string()).optional().describe("Arguments of the program."),
+  args: listOf(z.string(), maxArguments).optional().describe("Arguments of the program."),
   keep_variables: keepVariables,
   secrets: secretsSchema.optional(),
   timeout_seconds: z.number().optional().describe("Time for the program; short for limits.timeout_seconds."),
@@ -78,6 +80,7 @@ export const runCodeContract = defineOperation({
   ].join(" "),
   request: runCodeRequestSchema,
   response: runCodeResponseSchema,
+  carriesContent: true,
   routes: [{ method: "POST", path: "/api/sessions/{session_id}/runs" }],
   tool: {
     title: "Run a program in a session",

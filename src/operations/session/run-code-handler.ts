@@ -3,6 +3,7 @@ import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { PlatformParts } from "../handling/platform-parts.ts";
 import { checkArguments } from "../../policy/request/arguments.ts";
 import { checkCode } from "../../policy/request/code.ts";
+import { codingNotices } from "../../policy/request/coding-line.ts";
 import { parseNetwork } from "../../policy/network/network.ts";
 import { checkPackages, ecosystemOf } from "../../policy/package-specs.ts";
 import { runInSession } from "../../workloads/session/run-in-session.ts";
@@ -27,15 +28,18 @@ export const runCodeHandler = handle(runCodeContract, run);
 
 async function run(platform: PlatformParts, request: Request, call: OperationCall): Promise<RunCodeResponse> {
   const checked = await callOf(platform, request, call);
-  const { session, notes } = await sessionOf(platform, request, call);
-  if (session.settings.keepsVariables) assertKeepable(request, call, checked);
+  const { session, notes: sessionNotes } = await sessionOf(platform, request, call);
+  const { keepsVariables } = session.settings;
+  if (keepsVariables) assertKeepable(request, call, checked);
+  // A kept interpreter gets text, and ignores the line.
+  const notes = [...sessionNotes, ...(keepsVariables ? [] : codingNotices(checked.code, checked.language))];
   for (const note of notes) await call.onEvent?.({ type: "warning", message: note });
   const { mark } = platform.alertBook;
   const result = await runInSession(
     session,
     { ...checked, minIsolation: request.min_isolation ?? session.settings.minIsolation },
     { ...platform, maxOutputBytes: platform.config.maxOutputBytes },
-    { caller: call, listener: callListener(call) },
+    { caller: call, listener: callListener(call, session.settings.name) },
   );
   const shown = result.displays.map(({ mediaType, encoding, content }) => ({
     media_type: mediaType,

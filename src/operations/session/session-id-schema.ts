@@ -4,7 +4,9 @@ import { z } from "zod";
 export const sessionId: z.ZodOptional<z.ZodString> = z
   .string()
   .optional()
-  .describe("A session_id of an earlier answer; default: the session of this connection, else a new one.");
+  .describe(
+    "A session_id of an earlier answer, or the session's name; default: the session of this connection, else a new one.",
+  );
 
 /** The field `keep_variables` of requests that may open a session. */
 export const keepVariables: z.ZodOptional<z.ZodBoolean> = z

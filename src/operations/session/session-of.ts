@@ -4,11 +4,12 @@ import type { EngineName } from "../../engines/engine.ts";
 import { isolationRefusal } from "../../engines/enforcement/isolation-refusal.ts";
 import { GloveboxError, invalidField } from "../../errors/glovebox-error.ts";
 import type { PlatformParts } from "../handling/platform-parts.ts";
-import { checkImageReference } from "../../policy/image-reference.ts";
+import { isSameImage } from "../../policy/image-reference.ts";
 import { isAtLeast, type Isolation } from "../../policy/isolation.ts";
 import { limitFieldNames, limitFields, toField } from "../../policy/limits/limit-fields.ts";
 import type { Limits } from "../../policy/limits/limits.ts";
 import type { Session } from "../../workloads/session/session.ts";
+import { noImagesHere } from "../../workloads/program/ensure-image.ts";
 import type { OperationCall } from "../contract/operation-call.ts";
 import { requestedLimits } from "../handling/requested-limits.ts";
 import type { LimitsRequest } from "../contract/request/run-settings-schema.ts";
@@ -22,6 +23,7 @@ export interface SessionRequest {
   readonly limits?: LimitsRequest | undefined;
   readonly min_isolation?: Isolation | undefined;
   readonly keep_variables?: boolean | undefined;
+  readonly name?: string | undefined;
   /** For a new one. */
   readonly labels?: Readonly<Record<string, string>> | undefined;
 }
@@ -36,7 +38,7 @@ export async function sessionOf(
   call: OperationCall,
 ): Promise<{ readonly session: Session; readonly notes: readonly string[] }> {
   const limits = requestedLimits("session", request, platform.config);
-  const image = checkImageReference(request.image ?? platform.config.images.session);
+  const image = request.image === undefined ? platform.config.images.session : platform.checkImage(request.image);
   const known = platform.sessions.find(request.session_id, call);
   if (known !== null) {
     assertSame(known, request, { limits, image });
@@ -49,6 +51,7 @@ export async function sessionOf(
   if (!isAtLeast(capabilities.isolation, minIsolation)) {
     throw isolationRefusal(capabilities, { engine: engine.name, minIsolation });
   }
+  if (request.image !== undefined && !capabilities.images) throw noImagesHere(engine.name, request.image);
   if (request.keep_variables === true && runsInterpretersOnly(capabilities)) throw noVariables(engine.name);
   // Another call of the connection may have opened it meanwhile.
   const session =
@@ -57,13 +60,14 @@ export async function sessionOf(
       {
         engine,
         image,
-        imageDemanded: request.image !== undefined,
+        imageOrigin: request.image === undefined ? "configured" : "request",
         ociRuntime: request.oci_runtime,
         limits,
         isDiskNamed: isDiskNamed("session", request, platform.config.explicitSettings),
         minIsolation,
         keepsVariables: request.keep_variables ?? false,
         labels: request.labels ?? {},
+        name: request.name,
       },
       call,
     );
@@ -83,9 +87,12 @@ function assertSame(
   if (engine !== undefined && engine !== "auto" && engine !== settings.engine.name) {
     refuse("engine", settings.engine.name, engine);
   }
-  if (request.image !== undefined && image !== settings.image) refuse("image", settings.image, image);
+  if (request.image !== undefined && !isSameImage(image, settings.image)) refuse("image", settings.image, image);
   if (runtime !== undefined && runtime !== settings.ociRuntime) {
     refuse("oci_runtime", settings.ociRuntime ?? "the engine's own", runtime);
+  }
+  if (request.name !== undefined && request.name !== settings.name) {
+    refuse("name", settings.name ?? "no name", request.name);
   }
   const { keep_variables: keeps } = request;
   if (keeps !== undefined && keeps !== settings.keepsVariables)

@@ -1,19 +1,22 @@
 import { z } from "zod";
 import { labelFilterSchema, labelsSchema, labelsShown } from "../contract/request/labels-schema.ts";
+import { nameShown } from "../contract/request/name-schema.ts";
 import { defineOperation } from "../contract/operation-contract.ts";
 import { keepVariables } from "./session-id-schema.ts";
-import { runSettings } from "../contract/request/run-settings-schema.ts";
+import { limitsShown, runSettings } from "../contract/request/run-settings-schema.ts";
 import { isolationLevels } from "../contract/wire-values.ts";
 
 const { network: _, ...settings } = runSettings;
 
 const session = z.object({
   session_id: z.string(),
+  name: nameShown,
   engine: z.string(),
   image: z.string().describe("The image that its sandbox has on engines with images."),
   oci_runtime: z.string().optional(),
   min_isolation: z.enum(isolationLevels).describe("The weakest isolation that its programs run at."),
   sandbox_id: z.string().nullable().describe("The sandbox it lives in now; null while it has none."),
+  limits: limitsShown.describe("Of its sandbox; timeout_seconds is the default of its calls."),
   keep_variables: z.boolean().describe("Whether variables of Python last from call to call."),
   labels: labelsShown,
   created_at: z.string().describe("RFC 3339."),
@@ -56,7 +59,7 @@ export const getSessionContract = defineOperation({
   name: "get_session",
   audience: "everyone",
   description: "Tells what one of your sessions was opened with, and what runs in it.",
-  request: z.strictObject({ session_id: z.string().describe("A session_id of an earlier answer.") }),
+  request: z.strictObject({ session_id: z.string().describe("A session_id of an earlier answer, or its name.") }),
   response: session,
   routes: [{ method: "GET", path: "/api/sessions/{session_id}" }],
 });

@@ -2,6 +2,7 @@ import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { Session } from "../../workloads/session/session.ts";
 import { hasLabels } from "../contract/request/labels-schema.ts";
 import { handle } from "../handling/handler.ts";
+import { limitsToWire } from "../handling/limits-to-wire.ts";
 import { sessionOf } from "./session-of.ts";
 import { getSessionContract, listSessionsContract, openSessionContract, type SessionRow } from "./sessions-contract.ts";
 
@@ -28,11 +29,13 @@ export const getSessionHandler = handle(getSessionContract, async ({ sessions },
 function rowOf({ id, settings, processes, sandboxId, createdAtMs }: Session): SessionRow {
   return {
     session_id: id,
+    name: settings.name ?? null,
     engine: settings.engine.name,
     image: settings.image,
     ...(settings.ociRuntime === undefined ? {} : { oci_runtime: settings.ociRuntime }),
     min_isolation: settings.minIsolation,
     sandbox_id: sandboxId,
+    limits: limitsToWire(settings.limits),
     keep_variables: settings.keepsVariables,
     labels: { ...settings.labels },
     created_at: new Date(createdAtMs).toISOString(),

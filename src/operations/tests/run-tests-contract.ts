@@ -1,4 +1,12 @@
 import { z } from "zod";
+import { listOf, textsByName } from "../contract/request/bounded-schemas.ts";
+import { commandOrNothingSchema, commandSchema } from "../contract/request/command-schema.ts";
+import {
+  maxContextFiles,
+  maxEnvironmentEntries,
+  maxReportFormats,
+  maxTestNames,
+} from "../contract/request/request-maxima.ts";
 import { alertLines } from "../contract/alert-schema.ts";
 import { contextFileSchema } from "../contract/request/context-file-schema.ts";
 import { defineOperation } from "../contract/operation-contract.ts";
@@ -14,22 +22,21 @@ const runTestsRequestSchema = z.strictObject({
     .describe(
       "The project's folder on the host. It is copied into the sandbox, without node_modules, caches, .git and what .gitignore names, and never written.",
     ),
-  test_command: z
-    .string()
-    .describe("Shell line that runs the tests, as you would type it: npm test, python -m pytest -q."),
-  setup_command: z
-    .string()
+  test_command: commandSchema
     .optional()
     .describe(
-      'Shell line that installs what the tests need, with the package registries as its network; default: the install of the project\'s lockfile, kept for later runs. "": nothing is installed.',
+      "Command that runs the tests, as you would type it: npm test, python -m pytest -q; or program and arguments as a list; default: what the project's own files say, which `test_command` of the answer names.",
     ),
-  environment: z
-    .record(z.string(), z.string())
+  setup_command: commandOrNothingSchema
+    .optional()
+    .describe(
+      'Command that installs what the tests need, with the package registries as its network; default: the install of the project\'s lockfile, kept for later runs. "": nothing is installed.',
+    ),
+  environment: textsByName(maxEnvironmentEntries)
     .optional()
     .describe("Environment variables of the installation and the tests."),
   timeout_seconds: z.number().optional().describe("Time for the tests; default 300. The installation has as much."),
-  trusted_files: z
-    .array(contextFileSchema)
+  trusted_files: listOf(contextFileSchema, maxContextFiles)
     .optional()
     .describe(
       "Files that are laid over the copy right before the tests run, such as tests that the code under test must not change; configuration of test runners beside them is removed.",
@@ -38,8 +45,7 @@ const runTestsRequestSchema = z.strictObject({
     .boolean()
     .optional()
     .describe("Copy node_modules and whatever else is left out otherwise; default false."),
-  only_tests: z
-    .array(z.string())
+  only_tests: listOf(z.string(), maxTestNames)
     .optional()
     .describe(
       "Names of the tests to run, as `failures` of an earlier run has them; default: all that the command runs.",
@@ -50,8 +56,7 @@ const runTestsRequestSchema = z.strictObject({
     .describe(
       "Where a tool that Glovebox does not know leaves its report in JUnit XML or CTRF: a file, or a folder of such files, relative to the project. Anything in the sandbox can write it. What was there before is removed first.",
     ),
-  reports: z
-    .array(z.enum(["ctrf", "junit"]))
+  reports: listOf(z.enum(["ctrf", "junit"]), maxReportFormats)
     .optional()
     .describe("Formats in which the whole report is returned."),
   dockerfile: z
@@ -108,6 +113,7 @@ const runTestsResponseSchema = z.object({
     .describe("The whole report in the formats that were requested."),
   image: z.string().optional().describe("Left out where the engine has no images."),
   setup_command: z.string().optional().describe("What was run to install."),
+  test_command: z.string().describe("What was run."),
   sandbox_id: z.string().optional().describe("Left out where none was started."),
 });
 
@@ -123,6 +129,7 @@ export const runTestsContract = defineOperation({
   request: runTestsRequestSchema,
   response: runTestsResponseSchema,
   freshSandbox: true,
+  carriesContent: true,
   routes: [{ method: "POST", path: "/api/sandbox/test" }],
   tool: {
     title: "Run tests",

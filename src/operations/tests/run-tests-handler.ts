@@ -3,8 +3,10 @@ import { invalidField } from "../../errors/glovebox-error.ts";
 import { checkContextFiles, type ContextFile } from "../../policy/request/context-files.ts";
 import { checkEnvironment } from "../../policy/request/environment.ts";
 import { checkRelativePath } from "../../policy/request/relative-path.ts";
-import { checkImageReference } from "../../policy/image-reference.ts";
 import { parseNetwork } from "../../policy/network/network.ts";
+import { readProject } from "../../workloads/project/read-project.ts";
+import { findTests } from "../../workloads/tests/find-tests.ts";
+import { unlockedNote } from "../../workloads/tests/unlocked-note.ts";
 import { runTests } from "../../workloads/tests/run-tests.ts";
 import type { TestsResult } from "../../workloads/tests/tests-result.ts";
 import type { TestsSpec } from "../../workloads/tests/tests-spec.ts";
@@ -19,7 +21,7 @@ import { handle } from "../handling/handler.ts";
 import { callListener, projectRunParts } from "../handling/call-events.ts";
 import type { PlatformParts } from "../handling/platform-parts.ts";
 import { requestedLimits } from "../handling/requested-limits.ts";
-import { checkShellLine } from "../handling/shell-line.ts";
+import { readShellLine, readShellLineOrNothing } from "../handling/read-command.ts";
 import { resultAlertsSince } from "../handling/result-alerts.ts";
 import { runTestsContract, type RunTestsResponse } from "./run-tests-contract.ts";
 
@@ -42,20 +44,29 @@ async function run(platform: PlatformParts, request: Request, call: OperationCal
     minIsolation: spec.minIsolation,
     signal: call.signal,
   });
-  const notes = [...new Set([...notices, ...opened.notices, ...engineNotes])];
+  const found = request.test_command === undefined ? await findTests(place, platform.host.platform) : null;
+  const testCommand = readShellLine(found?.command ?? request.test_command ?? "", "test_command");
+  const chosen = found === null ? [] : [`No test command was given, so this ran \`${found.command}\`: ${found.why}.`];
+  const isInstalled = request.setup_command !== undefined || request.include_ignored === true;
+  const unlocked = isInstalled ? null : unlockedNote(await readProject(place, platform.host.platform));
+  const notes = [...new Set([...notices, ...opened.notices, ...engineNotes, ...chosen, unlocked ?? []].flat())];
   for (const note of notes) await call.onEvent?.({ type: "warning", message: note });
   const { mark } = platform.alertBook;
   const result = await runTests(
-    { ...spec, project: place },
+    { ...spec, testCommand, project: place },
     projectRunParts(platform, engine, call),
     call,
-    callListener(call),
+    callListener(call, request.name),
   );
   const { sandboxId, packed } = result;
   if (sandboxId !== null && packed !== null)
     platform.testReports.keep({ id: sandboxId, principal: call.principal }, packed);
   const alerts = sandboxId === null ? {} : resultAlertsSince(platform.alertBook, mark, sandboxId);
-  return { ...toWire(result, notes, { kind: "test", ceilings: platform.config.ceilings }), ...alerts };
+  return {
+    ...toWire(result, notes, { kind: "test", ceilings: platform.config.ceilings }),
+    test_command: testCommand,
+    ...alerts,
+  };
 }
 
 /** Everything except the project is checked before anything is started. */
@@ -64,7 +75,7 @@ function specOf(
   request: Request,
   call: OperationCall,
   trusted: readonly ContextFile[],
-): Omit<TestsSpec, "project"> {
+): Omit<TestsSpec, "project" | "testCommand"> {
   const { config } = platform;
   const network = parseNetwork(request.network);
   platform.assertNetworkAllowed(network);
@@ -72,9 +83,9 @@ function specOf(
   const { python, javascript, session } = config.images;
   return {
     sandboxId: call.sandboxId,
-    testCommand: checkShellLine(request.test_command, "test_command", 1),
+    name: request.name,
     setupCommand:
-      request.setup_command === undefined ? undefined : checkShellLine(request.setup_command, "setup_command", 0),
+      request.setup_command === undefined ? undefined : readShellLineOrNothing(request.setup_command, "setup_command"),
     includeIgnored: request.include_ignored ?? false,
     trustedFiles: checkContextFiles(trusted, { reservedPaths: [], field: "trusted_files", diskBytes: limits.diskBytes })
       .files,
@@ -86,7 +97,7 @@ function specOf(
     limits,
     setupTimeoutMs: limits.timeoutMs,
     network,
-    image: request.image === undefined ? undefined : checkImageReference(request.image),
+    image: request.image === undefined ? undefined : platform.checkImage(request.image),
     dockerfile: checkDockerfile(request, config),
     defaultImages: { python, javascript, bun: session },
     ociRuntime: request.oci_runtime,
@@ -102,7 +113,11 @@ function checkNames(names: readonly string[]): readonly string[] {
   throw invalidField("only_tests", expected, `${names.length} names of ${length} characters`);
 }
 
-function toWire(result: TestsResult, notes: readonly string[], limits: RunLimits): RunTestsResponse {
+function toWire(
+  result: TestsResult,
+  notes: readonly string[],
+  limits: RunLimits,
+): Omit<RunTestsResponse, "test_command"> {
   const { counts, ctrf, junit } = result;
   const report = { ...(ctrf === null ? {} : { ctrf }), ...(junit === null ? {} : { junit }) };
   return {

@@ -21,7 +21,7 @@ const python = { language: "python", importedModule: null } as const;
  */
 export function readServerCommand(command: readonly string[]): ServerCommand {
   const [program = "", ...rest] = withoutShell(command);
-  if (program === "") throw invalidField("COMMAND", "the command that starts the server, after --", "nothing");
+  if (program === "") throw invalidField("COMMAND", "the command that starts the server, after --", undefined);
   const name = baseName(program);
   const [verb = "", ...others] = rest;
   if (name === "npx" || name === "bunx") return npmServer(rest);
@@ -68,7 +68,7 @@ function npmServer(words: readonly string[]): ServerCommand {
 
 /** Without its version. */
 function npmName(spec: string): string {
-  return spec.replace(/^npm:/, "").replace(/(?<=.)@.*$/, "");
+  return spec.replace(/^npm:/, "").replace(/(?<=.)@.*$/s, "");
 }
 
 const uvxOptions = {
@@ -85,7 +85,7 @@ function pythonServer(words: readonly string[]): ServerCommand {
   const own = version === undefined || version === "latest" ? name : `${name}==${version}`;
   const from = values.findLast(([option]) => option !== "--with")?.[1];
   const others = values.flatMap(([option, value]) => (option === "--with" ? value.split(",") : []));
-  const script = name.replace(/\[.*$/, "");
+  const script = name.replace(/\[.*$/s, "");
   return { ...python, packages: [from ?? own, ...others], launch: ["script", script, ...args] };
 }
 
@@ -116,7 +116,7 @@ function readOptions(
     const [option = "", inline] = word.split(/=(.*)/s);
     if (known.values.includes(option)) {
       const value = inline ?? words[(index += 1)] ?? "";
-      if (value === "") throw invalidField("COMMAND", `${program} with a package after ${option}`, "nothing");
+      if (value === "") throw invalidField("COMMAND", `${program} with a package after ${option}`, undefined);
       values.push([option, value]);
     } else if (!known.flags.includes(word)) {
       throw invalidField("COMMAND", `${program} with no options but ${optionsOf(known)}`, option);
@@ -140,7 +140,7 @@ const ownImage =
 /** Refuses what would need more than a sandbox offers. @throws INVALID_REQUEST */
 function refuseOthers(name: string, [verb, ...words]: readonly string[]): void {
   // The command lines of all container engines have the same form.
-  const startsContainer = verb === "run" && words.some((word) => /^(?:-[a-z]*i[a-z]*|--interactive)$/.test(word));
+  const startsContainer = verb === "run" && words.some((word) => /^(?:-[a-hj-z]*i[a-z]*|--interactive)$/.test(word));
   const suggestion = Object.hasOwn(alternatives, name) ? alternatives[name] : startsContainer ? ownImage : undefined;
   if (suggestion === undefined) return;
   throw new GloveboxError("INVALID_REQUEST", `COMMAND: ${name} cannot run inside a sandbox.`, {

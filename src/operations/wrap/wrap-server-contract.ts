@@ -1,4 +1,6 @@
 import { z } from "zod";
+import { listOf, textsByName } from "../contract/request/bounded-schemas.ts";
+import { maxArguments, maxEnvironmentEntries, maxPackages } from "../contract/request/request-maxima.ts";
 import { defineOperation } from "../contract/operation-contract.ts";
 import { programResponse } from "../contract/request/program-schema.ts";
 import { runSettings } from "../contract/request/run-settings-schema.ts";
@@ -11,9 +13,11 @@ const mount = z.strictObject({
 });
 
 const wrapServerRequestSchema = z.strictObject({
-  command: z.array(z.string()).min(1).describe("What starts the server, as a client of MCP would start it."),
-  packages: z.array(z.string()).optional().describe("Packages beside those that the command names."),
-  environment: z.record(z.string(), z.string()).optional().describe("Environment variables of the server."),
+  command: listOf(z.string(), maxArguments)
+    .min(1)
+    .describe("What starts the server, as a client of MCP would start it."),
+  packages: listOf(z.string(), maxPackages).optional().describe("Packages beside those that the command names."),
+  environment: textsByName(maxEnvironmentEntries).optional().describe("Environment variables of the server."),
   secrets: secretsSchema.optional(),
   mounts: z.array(mount).max(32).optional(),
   ...runSettings,

@@ -2,6 +2,8 @@ import { expandHome } from "../../config/mounts/expand-home.ts";
 import { readPackagedScript } from "../../base/packaged-script.ts";
 import { executeCodeContract } from "../execute/execute-contract.ts";
 import { executeRequest } from "../execute/execute-handler.ts";
+import { Redaction } from "../../policy/redaction/redaction.ts";
+import { describeCommand } from "../../workloads/run/describe-work.ts";
 import { handle } from "../handling/handler.ts";
 import { closeMounts, openMounts } from "../mounts/open-mounts.ts";
 import { insidePath } from "./inside-path.ts";
@@ -46,7 +48,7 @@ export const wrapServerHandler = handle(
           environment: Object.fromEntries(Object.entries(environment).map(([name, value]) => [name, inside(value)])),
           packages: packagesOf(server, packages),
         }),
-        { call, mounts, notices, timeoutMs: longestMs },
+        { call, mounts, notices, timeoutMs: longestMs, work: describeCommand(command, new Redaction([])) },
       );
       return response;
     } finally {

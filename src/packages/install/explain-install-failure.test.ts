@@ -64,6 +64,25 @@ describe("explainInstallFailure", () => {
     });
   });
 
+  it.each([
+    ["26", "Collecting a_b @ http://h.example/a_b-1.tar.gz (from wants-it==1.0)\n", "a_b (from wants-it)", "wants-it"],
+    ["23", "Collecting a_b@ git+http://h.example/a_b.git (from wants-it)\n", "a_b (from wants-it)", "wants-it"],
+    ["20", "Collecting a_b@ http://h.example/a_b-1.tar.gz\n", "a_b", "x"],
+    ["any", "Processing ./a_b (from wants-it)\n", "a package (from wants-it)", "wants-it"],
+    ["one that is cut off", "", "a package", "x"],
+  ])("names what pip %s would have had to build", (_, line, named, wanted) => {
+    const failed = "ERROR: Could not install packages due to an OSError: glovebox: only wheels are installed, and this";
+    const failure = explain(
+      "pip",
+      wanted === "x" ? ["x"] : ["x", wanted],
+      `${failed}\n\nCollecting x\n${line}  more\n`,
+    );
+    expect(failure).toEqual({
+      packages: [wanted],
+      reason: `${line === "" ? "x" : named} is named by an address and is not a wheel; only wheels are installed`,
+    });
+  });
+
   it("passes on no character that steers a terminal", () => {
     const { reason } = explain("pip", ["a"], "ERROR: no \u001b]0;title\u0007a\u202e\u009b2J\u0000\n");
     expect(reason).toBe("no ]0;titlea2J");

@@ -1,3 +1,4 @@
+import { wheelsOnlyMark } from "../../policy/wheels-only.ts";
 import type { Ecosystem } from "../../policy/package-specs.ts";
 import { packageName } from "../../policy/package-specs.ts";
 import type { PackageManager } from "./package-manager.ts";
@@ -31,7 +32,8 @@ const maxCharacters = 500;
 /** Why an installation failed, from its tool's output. */
 export function explainInstallFailure(facts: InstallFailureFacts): InstallFailure {
   const { manager, ecosystem, specs, output, exitCode } = facts;
-  const lines = output.split(/\r?\n/).flatMap((line) => errorLines[manager].exec(plain(line))?.[1]?.trim() ?? []);
+  const told = output.split(/\r?\n/).map(plain);
+  const lines = notWheel(told) ?? told.flatMap((line) => errorLines[manager].exec(line)?.[1]?.trim() ?? []);
   const words = lines
     .slice(0, maxLines)
     .map((line) => line.replace(/\.$/, ""))
@@ -45,9 +47,19 @@ export function explainInstallFailure(facts: InstallFailureFacts): InstallFailur
   };
 }
 
+/** What to say if pip would have had to build or clone: it names what it came to last. Null if that is not what happened. */
+function notWheel(lines: readonly string[]): readonly string[] | null {
+  if (!lines.some((line) => line.startsWith("ERROR: ") && line.includes(wheelsOnlyMark))) return null;
+  const last = lines.findLast((line) => /^(?:Collecting|Processing) /.test(line)) ?? "";
+  const [, name = "a package"] = /^Collecting ([\w.[\],-]{1,200})/.exec(last) ?? [];
+  const from = /\(from ([\w.-]{1,200})/.exec(last)?.[1];
+  const wantedBy = from === undefined ? "" : ` (from ${from})`;
+  return [`${name}${wantedBy} is named by an address and is not a wheel; only wheels are installed`];
+}
+
 const unreachable = [
   /\b(?:ECONNREFUSED|ECONNRESET|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ConnectionRefused|ConnectionClosed|DNSResolveFailed|FailedToOpenSocket)\b/,
-  /Could not fetch URL .*: (?:connection error|50\d )/,
+  /Could not fetch URL .{1,1000}: (?:connection error|50\d )/,
   /connection broken by|Max retries exceeded|Tunnel connection failed: 5\d\d|\bE50[234]\b|\b50[234] (?:Bad Gateway|Service Unavailable|Gateway Time-?out|Server Error)| - 50[234]\b/i,
 ];
 

@@ -1,10 +1,10 @@
+import type { PackageInterpreter } from "./package-interpreter.ts";
 import { createHash } from "node:crypto";
 import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { untilCancelled } from "../../base/abort.ts";
 import { kibibyte } from "../../base/bytes.ts";
 import { createId } from "../../base/id.ts";
-import type { ForwarderInterpreter } from "../../egress/forwarder.ts";
 import type { Engine } from "../../engines/engine.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { Limits } from "../../policy/limits/limits.ts";
@@ -32,7 +32,7 @@ export interface InstallerQuestion {
   /** Of the engine's `images.identity`. */
   readonly image: string;
   readonly ociRuntime: string | undefined;
-  readonly interpreter: ForwarderInterpreter;
+  readonly interpreter: PackageInterpreter;
   /** Whether it is the host that installs, outside a sandbox: what it installs is kept apart. */
   readonly onHost: boolean;
 }

@@ -1,5 +1,5 @@
+import type { PackageInterpreter } from "./package-interpreter.ts";
 import { cancelled, throwIfCancelled } from "../../base/abort.ts";
-import type { ForwarderInterpreter } from "../../egress/forwarder.ts";
 import type { Engine, Process } from "../../engines/engine.ts";
 import type { Limits } from "../../policy/limits/limits.ts";
 import type { Ecosystem } from "../../policy/package-specs.ts";
@@ -17,7 +17,7 @@ export interface Installation {
   readonly engine: Engine;
   readonly image: string;
   readonly ociRuntime: string | undefined;
-  readonly interpreter: ForwarderInterpreter;
+  readonly interpreter: PackageInterpreter;
   readonly manager: PackageManager;
   readonly ecosystem: Ecosystem;
   readonly specs: readonly string[];

@@ -1,20 +1,26 @@
 import { describe, expect, it } from "vitest";
-import { agedCommand, type MinAge } from "./min-age.ts";
+import { agedPipCommand, npmAgeOptions, sealedPip, type MinAge } from "./min-age.ts";
 
 const age: MinAge = { ms: 24 * 3_600_000, beforeMs: Date.UTC(2026, 0, 2), isDemanded: false };
-const install = ["npm", "install", "--", "a"];
 
-describe("agedCommand", () => {
-  it("is the tool's own option", () => {
-    expect(agedCommand(install, age)).toEqual(["npm", "install", "--before=2026-01-02T00:00:00.000Z", "--", "a"]);
-    const bun = agedCommand(["bun", "add", "--", "a"], { ...age, isDemanded: true });
-    expect(bun.slice(3)).toEqual(["sh", "86400", "yes", "bun", "add", "--", "a"]);
-    const pip = agedCommand(["python3", "-m", "pip", "install", "--", "a"], age);
+describe("agedPipCommand", () => {
+  it("gives a script the date, whether it is demanded, and a pip that starts no process", () => {
+    const pip = agedPipCommand(["--", "a"], age);
     expect(pip.slice(3, 6)).toEqual(["sh", "2026-01-02T00:00:00.000Z", "no"]);
-    expect(pip.slice(-2)).toEqual(["--", "a"]);
+    expect(pip.slice(7)).toEqual([...sealedPip, "install", "--", "a"]);
+    expect(agedPipCommand([], { ...age, isDemanded: true })[5]).toBe("yes");
+    // No pip in it but that one.
+    expect(pip.slice(0, 7).join(" ")).not.toMatch(/-m pip|^pip |\n\s*pip /);
   });
 
-  it("is the command as it was where any age will do", () => {
-    expect(agedCommand(install, null)).toBe(install);
+  it("is that pip alone where any age will do", () => {
+    expect(agedPipCommand(["--", "a"], null)).toEqual([...sealedPip, "install", "--", "a"]);
+  });
+});
+
+describe("npmAgeOptions", () => {
+  it("is npm's own option", () => {
+    expect(npmAgeOptions(age)).toEqual(["--before=2026-01-02T00:00:00.000Z"]);
+    expect(npmAgeOptions(null)).toEqual([]);
   });
 });

@@ -1,3 +1,5 @@
+import { wheelsOnlyPip } from "../../policy/wheels-only.ts";
+
 /** How long versions must have been published to be installed. */
 export interface MinAge {
   readonly ms: number;
@@ -16,18 +18,7 @@ export const ageUnknownNote =
 /** The oldest pip that knows of ages, for images whose own does not: it installs and is not kept. */
 const pinnedPip = "pip==26.0.1 --hash=sha256:bdb1b08f4274833d62c1aa29e20907365a2ceb950410df15fc9521bad440122b";
 
-/** $1 the seconds, $2 whether they are demanded; then `bun add` and the rest. */
-const agedBun = `
-age=$1 demanded=$2
-shift 2
-case "$(bun add --help 2>&1)" in
-*--minimum-release-age*) shift 2 && exec bun add "--minimum-release-age=$age" "$@" ;;
-esac
-if [ "$demanded" = yes ]; then echo "error: this bun cannot tell how long packages have been published" >&2; exit 1; fi
-echo "${ageUnknownMark}"
-exec "$@"`;
-
-/** $1 the date, $2 whether it is demanded, $3 the pip that knows of it; then `python3 -m pip install` and the rest. */
+/** $1 the date, $2 whether it is demanded, $3 the pip that knows of it; then pip, in three words, `install` and the rest. */
 const agedPip = `
 before=$1 demanded=$2 pin=$3
 shift 3
@@ -41,12 +32,12 @@ install() {
     case "$line" in *"Could not fetch URL"*) echo "$line" >&2 && break ;; esac
   done <"$HOME/pip.log"
 }
-case "$(python3 -m pip install --help 2>&1)" in
+case "$("$1" "$2" "$3" install --help 2>&1)" in
 *--uploaded-prior-to*) pip=pip ;;
 *)
   pip=
   echo "$pin" >"$HOME/pip.txt"
-  python3 -m pip download --quiet --no-deps --only-binary :all: --require-hashes --no-input --no-cache-dir \\
+  "$1" "$2" "$3" download --quiet --no-deps --only-binary :all: --require-hashes --no-input --no-cache-dir \\
     --disable-pip-version-check --dest "$HOME/pip" --requirement "$HOME/pip.txt" >/dev/null 2>&1 &&
     pip=pip PYTHONPATH="$(echo "$HOME"/pip/*.whl)" && export PYTHONPATH ;;
 esac
@@ -76,20 +67,18 @@ export function ageVariables({ beforeMs }: MinAge): Readonly<Record<string, stri
   return { PIP_UPLOADED_PRIOR_TO: new Date(beforeMs).toISOString() };
 }
 
-/**
- * Argument vector of an installation that takes no younger versions, by the tool's own option; `command` is `npm`, `bun` or Python's pip, its
- * verb and the rest.
- */
-export function agedCommand(command: readonly string[], age: MinAge | null): readonly string[] {
+/** The words before pip's own arguments: a pip that starts no process. */
+export const sealedPip = ["python3", "-c", wheelsOnlyPip] as const;
+
+/** Argument vector of `pip install` that takes no younger versions, by pip's own option. */
+export function agedPipCommand(options: readonly string[], age: MinAge | null): readonly string[] {
+  const command = [...sealedPip, "install", ...options];
   if (age === null) return command;
   const [before, demanded] = [new Date(age.beforeMs).toISOString(), age.isDemanded ? "yes" : "no"];
-  const [tool = "", verb = "", ...rest] = command;
-  switch (tool) {
-    case "npm":
-      return [tool, verb, `--before=${before}`, ...rest];
-    case "bun":
-      return ["sh", "-c", agedBun, "sh", String(secondsOf(age)), demanded, ...command];
-    default:
-      return ["sh", "-c", agedPip, "sh", before, demanded, pinnedPip, ...command];
-  }
+  return ["sh", "-c", agedPip, "sh", before, demanded, pinnedPip, ...command];
+}
+
+/** npm's option for it; none where any age will do. */
+export function npmAgeOptions(age: MinAge | null): readonly string[] {
+  return age === null ? [] : [`--before=${new Date(age.beforeMs).toISOString()}`];
 }

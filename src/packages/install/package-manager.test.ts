@@ -1,3 +1,4 @@
+import { wheelsOnlyPip } from "../../policy/wheels-only.ts";
 import { describe, expect, it } from "vitest";
 import { hostCommand, installCommand } from "./package-manager.ts";
 
@@ -21,4 +22,13 @@ describe("installCommand", () => {
     expect(command.slice(0, command.lastIndexOf("--"))).toContain(option);
     expect(command.slice(command.lastIndexOf("--"))).toEqual(["--", "--evil"]);
   });
+
+  it.each([null, { ms: 3_600_000, beforeMs: 0, isDemanded: false }])(
+    "runs no pip that could start a process",
+    (age) => {
+      const words = installCommand("pip", ["a"], age);
+      const at = words.indexOf(wheelsOnlyPip);
+      expect(words.slice(at - 2, at + 2)).toEqual(["python3", "-c", wheelsOnlyPip, "install"]);
+    },
+  );
 });

@@ -1,8 +1,10 @@
+import type { PackageInterpreter } from "./package-interpreter.ts";
 import { isolatedPython } from "../../sandbox/isolated-python.ts";
 import { runsInterpretersOnly } from "../../engines/capabilities.ts";
 import { readPackagedScript } from "../../base/packaged-script.ts";
-import { agedCommand, secondsOf, type MinAge } from "./min-age.ts";
-import type { ForwarderInterpreter } from "../../egress/forwarder.ts";
+import { bunCommand } from "./bun-command.ts";
+import { agedPipCommand, npmAgeOptions, secondsOf, type MinAge } from "./min-age.ts";
+import { npmCommand } from "./npm-command.ts";
 import type { Ecosystem } from "../../policy/package-specs.ts";
 import { pythonLibraryFolder, pythonSetFolder, pythonStartFolder } from "../python/set-layout.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
@@ -39,16 +41,27 @@ export type InstallSandbox = Pick<Sandbox, "folderOf" | "capabilities">;
 
 /**
  * Argument vector of an installation, which begins with the first line of its standard input. Bun runs the lifecycle scripts of those packages that it trusts
- * by its own list; npm has no such list, so none; pip takes wheels only, which have none (SPEC PK6).
+ * by its own list; npm has no such list, so none; pip takes wheels only, which have none (SPEC PK6). npm and pip start no
+ * process at all: what a package names by an address would be built or prepared by its own code.
  */
 export function installCommand(
   manager: PackageManager,
   specs: readonly string[],
   minAge: MinAge | null,
 ): readonly string[] {
-  const tool = manager === "pip" ? ["python3", "-m", "pip"] : [manager];
-  const aged = agedCommand([...tool, ...toolArguments(manager, specs)], minAge);
-  return [...["sh", "-c", whenReady, "sh", installFolder, homeFolder], ...aged];
+  return ["sh", "-c", whenReady, "sh", installFolder, homeFolder, ...sealedCommand(manager, specs, minAge)];
+}
+
+function sealedCommand(manager: PackageManager, specs: readonly string[], minAge: MinAge | null): readonly string[] {
+  const [verb = "", ...options] = toolArguments(manager, specs);
+  switch (manager) {
+    case "bun":
+      return bunCommand(options, minAge);
+    case "npm":
+      return npmCommand(["npm", verb, ...npmAgeOptions(minAge), ...options], homeFolder);
+    case "pip":
+      return agedPipCommand(options, minAge);
+  }
 }
 
 /** The same on a host that seals nothing: without a shell, and without any lifecycle script (SPEC PK2). */
@@ -95,7 +108,7 @@ for (const folder of folders) fs.mkdirSync(folder, { recursive: true });
 fs.writeFileSync(folders[0] + "/package.json", '{"private":true}');`,
 };
 
-export function prepareCommand(interpreter: ForwarderInterpreter, sandbox: InstallSandbox): readonly string[] {
+export function prepareCommand(interpreter: PackageInterpreter, sandbox: InstallSandbox): readonly string[] {
   const folders = [sandbox.folderOf(installFolder), sandbox.folderOf(homeFolder)];
   if (interpreter === "python") return ["python3", "-c", prepareScripts.python, ...folders];
   return [interpreter, "-e", prepareScripts.node, ...folders];
@@ -115,6 +128,8 @@ export function installEnvironment(sandbox: InstallSandbox): Readonly<Record<str
     PIP_RETRIES: "2",
     PIP_CONFIG_FILE: "/dev/null",
     PIP_ROOT_USER_ACTION: "ignore",
+    // None of git's protocols is allowed: packages come from the registries, not from repositories.
+    GIT_ALLOW_PROTOCOL: "none",
     // On a host they need no other program, and one that packages name by an address could be git.
     ...(runsInterpretersOnly(sandbox.capabilities) ? { PATH: `${home}/none` } : {}),
   };
@@ -123,7 +138,7 @@ export function installEnvironment(sandbox: InstallSandbox): Readonly<Record<str
 /** Argument vector that writes what was installed to standard output, as `readPackage` reads it. */
 export async function packCommand(
   manager: PackageManager,
-  interpreter: ForwarderInterpreter,
+  interpreter: PackageInterpreter,
   sandbox: InstallSandbox,
 ): Promise<readonly string[]> {
   const folder = sandbox.folderOf(keptFolders[manager]);

@@ -1,12 +1,19 @@
 import { untilCancelled } from "../../base/abort.ts";
 import type { NetworkAccess } from "../../egress/network-access.ts";
 import { lockedPolicy } from "../../policy/network/egress-policy.ts";
+import { installingNetwork } from "../../policy/network/network.ts";
 import { execWithNetwork } from "../../sandbox/network/exec-with-network.ts";
 import { installFailed } from "./install-failed.ts";
+import { noScriptsMark, noScriptsNote } from "./bun-command.ts";
 import type { RunTool } from "./install.ts";
 import { ageUnknownMark, ageUnknownNote } from "./min-age.ts";
 import { installCommand, installEnvironment } from "./package-manager.ts";
 import { toolFailed, toolResult } from "./tool-result.ts";
+
+const notes = [
+  [ageUnknownMark, ageUnknownNote],
+  [noScriptsMark, noScriptsNote],
+] as const;
 
 /**
  * Runs the tool in a sandbox of the principal's: with the registries while it runs, with nothing from then on, and nothing
@@ -14,8 +21,8 @@ import { toolFailed, toolResult } from "./tool-result.ts";
  */
 export function runSealedTool(network: Pick<NetworkAccess, "grant">, principal: string): RunTool {
   return async (installation, sandbox, signal) => {
-    const { manager, specs, interpreter } = installation;
-    const grant = await untilCancelled(network.grant({ kind: "registries" }, principal), signal);
+    const { manager, specs } = installation;
+    const grant = await untilCancelled(network.grant(installingNetwork, principal), signal);
     if (grant === null) throw new Error("a policy without a grant");
     const { process, network: connection } = await execWithNetwork({
       sandbox,
@@ -28,7 +35,6 @@ export function runSealedTool(network: Pick<NetworkAccess, "grant">, principal: 
           { signal },
         ),
       grant,
-      interpreter,
       onDenied: () => undefined,
       // An installation has no secret.
       redact: (text) => text,
@@ -45,7 +51,7 @@ export function runSealedTool(network: Pick<NetworkAccess, "grant">, principal: 
       }
       await connection.change(lockedPolicy);
       if (ended.exitCode === 0) {
-        if (ended.output.includes(ageUnknownMark)) installation.onNote(ageUnknownNote);
+        for (const [mark, note] of notes) if (ended.output.includes(mark)) installation.onNote(note);
         return;
       }
       await connection.settle();

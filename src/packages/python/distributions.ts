@@ -1,118 +1,100 @@
+import { familyTable } from "./distribution-families.ts";
+
 /**
  * Modules whose distribution has another name than theirs, each line `distribution: modules`. Where several
- * distributions bring a module, it is the one with wheels that is installed most.
+ * distributions bring a module, it is the one with wheels that is installed most, and the one that needs no screen.
+ * Versions of an interface (`_v1`, `_v1beta1`) are left out;
+ * a bound is given where later releases lost the module. `scripts/compare-imports.ts` compares it with the distributions.
  */
 const table = `
 absl-py: absl
-Adafruit-Blinka: board busio digitalio
+acryl-datahub: datahub
+amazon-textract-response-parser: trp
+analytics-python: analytics
+ansicolors: colors
 antlr4-python3-runtime: antlr4
-apache-airflow: airflow
-apache-airflow-providers-amazon: airflow.providers.amazon
-apache-airflow-providers-google: airflow.providers.google
-apache-airflow-providers-http: airflow.providers.http
-apache-airflow-providers-postgres: airflow.providers.postgres
 apache-flink: pyflink
-appengine-python-standard: google.appengine
+apache-libcloud: libcloud
+Appium-Python-Client: appium
 argon2-cffi: argon2
 atlassian-python-api: atlassian
 attrs: attr
-aws-cdk-lib: aws_cdk
-azure-monitor-opentelemetry-exporter: azure.monitor.opentelemetry.exporter
-azure-search-documents: azure.search azure.search.documents
+auth0-python: auth0
+auto-sklearn: autosklearn
+baidu-aip: aip
+basemap: mpl_toolkits.basemap
+bayesian-optimization: bayes_opt
+bce-python-sdk: baidubce
 beautifulsoup4: bs4
-biopython: Bio
+biopython: Bio BioSQL
+black: blackd blib2to3
 camelot-py: camelot
 cassandra-driver: cassandra
 cattrs: cattr
 cffi: _cffi_backend
+cfn-lint: cfnlint
 cloud-sql-python-connector: google.cloud.sql
+configobj: validate
+cos-python-sdk-v5: qcloud_cos
+cupy-cuda12x: cupy cupyx
 cython: pyximport
-databricks-sql-connector: databricks.sql
 dbus-python: dbus
 delta-spark: delta
 discord.py: discord
-django-allauth: allauth
-django-axes: axes
-django-ckeditor: ckeditor
-django-compressor: compressor
-django-constance: constance
-django-cors-headers: corsheaders
-django-crispy-forms: crispy_forms
-django-debug-toolbar: debug_toolbar
-django-environ: environ
-django-filter: django_filters
-django-guardian: guardian
-django-import-export: import_export
-django-model-utils: model_utils
-django-mptt: mptt
-django-oauth-toolkit: oauth2_provider
-django-polymorphic: polymorphic
-django-reversion: reversion
-django-silk: silk
-django-simple-history: simple_history
-django-storages: storages
-django-taggit: taggit
-django-tinymce: tinymce
-django-waffle: waffle
-djangorestframework: rest_framework
-djangorestframework-simplejwt: rest_framework_simplejwt
 dm-haiku: haiku
 dm-sonnet: sonnet
 dm-tree: tree
 dnspython: dns
+dogpile.cache: dogpile
+earthengine-api: ee
+elastic-apm: elasticapm
 facebook-sdk: facebook
 factory-boy: factory
 faiss-cpu: faiss
+feather-format: feather
 ffmpeg-python: ffmpeg
+fluent-logger: fluent
 fpdf2: fpdf
-future: past libfuturize libpasteurize
-GDAL: osgeo ogr osr
+future: libfuturize libpasteurize past
+GDAL: ogr osgeo osr
 gevent-websocket: geventwebsocket
+github3.py: github3
 GitPython: git
-google-analytics-data: google.analytics.data google.analytics.data_v1beta
-google-api-python-client: apiclient googleapiclient
-google-auth: google.oauth2
-google-cloud-aiplatform: vertexai
-google-cloud-audit-log: google.cloud.audit
-google-cloud-core: google.cloud.client google.cloud.environment_vars google.cloud.exceptions google.cloud.obsolete
-google-cloud-firestore: google.cloud.firestore_admin_v1
-google-cloud-resource-manager: google.cloud.resourcemanager google.cloud.resourcemanager_v3
-google-cloud-secret-manager: google.cloud.secretmanager google.cloud.secretmanager_v1
-google-cloud-video-transcoder: google.cloud.video.transcoder google.cloud.video.transcoder_v1
-google-search-results: serpapi
-googleapis-common-protos: google.api google.logging google.longrunning google.rpc google.type
-googlesearch-python: googlesearch
 graphql-core: graphql
-grpc-google-iam-v1: google.iam
-grpcio: grpc
-grpcio-health-checking: grpc_health
-grpcio-reflection: grpc_reflection
-grpcio-status: grpc_status
-grpcio-tools: grpc_tools
 haystack-ai: haystack
+html-testRunner: HtmlTestRunner
 hydra-core: hydra
 ibis-framework: ibis
 imbalanced-learn: imblearn
 impyla: impala
 jpype1: jpype
+junos-eznc: jnpr
 kafka-python: kafka
 keystone-engine: keystone
 launchdarkly-server-sdk: ldclient
+libarchive-c: libarchive
 libsass: sass sassutils
+libusb1: usb1
+lightning-bolts: pl_bolts
 line-bot-sdk: linebot
 linkify-it-py: linkify_it
 llama-cpp-python: llama_cpp
+mail-parser: mailparser
 markdown-it-py: markdown_it
 matplotlib: mpl_toolkits pylab
 mecab-python3: MeCab
+mega.py: mega
+mkdocs-macros-plugin: mkdocs_macros
 mkdocs-material: material
-msgpack: umsgpack
 msgraph-sdk: msgraph
+mypy: mypyc
 mysql-connector-python: mysql
-mysqlclient: MySQLdb _mysql
+mysql-replication: pymysqlreplication
+mysqlclient: MySQLdb
 nats-py: nats
 ndg-httpsclient: ndg
 newspaper3k: newspaper
+numpy-stl: stl
 nvidia-ml-py: pynvml
 odfpy: odf
 Office365-REST-Python-Client: office365
@@ -120,132 +102,116 @@ open-clip-torch: open_clip
 openai-agents: agents
 openai-whisper: whisper
 openbabel-wheel: openbabel
-opencv-python: cv2
+opencv-python-headless: cv2
 opensearch-py: opensearchpy
 openstacksdk: openstack
-opentelemetry-api: opentelemetry
-opentelemetry-exporter-otlp-proto-grpc: opentelemetry.exporter.otlp.proto.grpc
-opentelemetry-exporter-otlp-proto-http: opentelemetry.exporter.otlp.proto.http
-opentelemetry-sdk: opentelemetry.sdk
-opentelemetry-semantic-conventions: opentelemetry.semconv
+paddlepaddle: paddle
 paho-mqtt: paho
 panda3d: direct
 PasteDeploy: paste.deploy
+PasteScript: paste.script
 patool: patoolib
 pdfminer.six: pdfminer
 peewee: playhouse
 Pillow: PIL
+pip-tools: piptools
 progressbar2: progressbar
-protobuf: google.protobuf google._upb
+proto-plus: proto
+protobuf: google._upb google.protobuf
 psycopg2-binary: psycopg2
+pulsar-client: pulsar
 pwntools: pwn pwnlib
+py-bip39-bindings: bip39
 py-cpuinfo: cpuinfo
+py-healthcheck: healthcheck
+py-moneyed: moneyed
 py-solc-x: solcx
+py-sr25519-bindings: sr25519
+py-trello: trello
 pyahocorasick: ahocorasick
+pyalsaaudio: alsaaudio
+pybluez: bluetooth
 pybullet: pybullet_data
 pycairo: cairo
+pycapnp: capnp
 pycollada: collada
 pycryptodome: Crypto
 pycryptodomex: Cryptodome
+pycups: cups
 pycurl: curl
 PyDispatcher: pydispatch
+pyelftools: elftools
 pyenchant: enchant
+pyerfa: erfa
+PyExecJS: execjs
+pyFluidSynth: fluidsynth
+pyfunctional: functional
 PyGithub: github
+PyGLM: glm
 PyGObject: gi
 PyHamcrest: hamcrest
+pyhumps: humps
+pyicu: icu
 pyjks: jks
+pyjnius: jnius
 PyJWT: jwt
-pymilvus: milvus_lite
+pykube-ng: pykube
 pymongo: bson gridfs
 PyMuPDF: fitz
 PyNaCl: nacl
-pyobjc-core: objc
-pyobjc-framework-Cocoa: AppKit Foundation
-pyobjc-framework-Quartz: Quartz
+pynsq: nsq
+pyocclient: owncloud
 PyOpenGL: OpenGL
 pyOpenSSL: OpenSSL
 PyPubSub: pubsub
+pyro-ppl: pyro
 pysaml2: saml2
+pyscard: smartcard
 pyserial: serial
+pyserial-asyncio: serial_asyncio
 pyshp: shapefile
+pysimdjson: simdjson
 pysmb: smb
 PySocks: socks sockshandler
+pyspnego: spnego
+pystan: stan
+pystemmer: Stemmer
+pyTelegramBotAPI: telebot
 pytest: _pytest
-python-arango: arango
-python-barcode: barcode
-python-bidi: bidi
-python-binance: binance
-python-box: box
-python-can: can
-python-consul: consul
-python-crontab: crontab
-python-dateutil: dateutil
-python-decouple: decouple
-python-digitalocean: digitalocean
-python-docx: docx
-python-dotenv: dotenv
-python-engineio: engineio
-python-gitlab: gitlab
-python-gnupg: gnupg
-python-hcl2: hcl2
-python-jenkins: jenkins
-python-jose: jose
-python-json-logger: pythonjsonlogger
-python-ldap: ldap
-python-logstash: logstash
-python-louvain: community
-python-lsp-server: pylsp
-python-magic: magic
-python-memcached: memcache
-python-multipart: multipart
-python-nmap: nmap
-python-novaclient: novaclient
-python-pam: pam
-python-pptx: pptx
-python-rapidjson: rapidjson
-python-rtmidi: rtmidi
-python-slugify: slugify
-python-snappy: snappy
-python-socketio: socketio
-python-stdnum: stdnum
-python-swiftclient: swiftclient
-python-telegram-bot: telegram
-python-twitter: twitter
-python-ulid: ulid
-python-vlc: vlc
-python-whois: whois
-python-xlib: Xlib
+pytest-runner: ptr
+pytest-xdist: xdist
+python3-openid: openid
 python3-saml: onelogin
 pythonnet: clr
+pytidylib: tidylib
+pytorch-ignite: ignite
 pyusb: usb
 PyWavelets: pywt
 pywebview: webview
-pyWin32: pythoncom pywintypes win32api win32clipboard win32com win32con win32event win32file win32gui win32net win32pipe win32process win32security win32service win32serviceutil winerror
+pyWin32: pythoncom pythonwin pywintypes servicemanager win32api win32clipboard win32com win32con win32crypt win32event win32evtlog win32file win32gui win32job win32net win32pdh win32pipe win32print win32process win32security win32service win32serviceutil win32timezone win32ts win32ui winerror
+pywinpty: winpty
+pywinrm: winrm
 pyxdg: xdg
-PyYAML: yaml _yaml
+PyYAML: _yaml yaml
+pyyaml-include: yamlinclude
 pyzmq: zmq
 readability-lxml: readability
-robotframework: robot
+redis-py-cluster: rediscluster
 RPi.GPIO: RPi
-ruamel.yaml: ruamel
-scikit-bio: skbio
-scikit-build: skbuild
-scikit-fuzzy: skfuzzy
-scikit-image: skimage
-scikit-learn: sklearn
-scikit-learn-extra: sklearn_extra
-scikit-optimize: skopt
-scikit-plot: scikitplot
-scikit-surprise: surprise
-scikit-survival: sksurv
-segment-analytics-python: analytics
-setuptools: pkg_resources
+rpds-py: rpds
+ruamel.yaml: ruamel.yaml
+ruamel.yaml.jinja2: ruamel.yaml.jinja2
+ruamel.yaml.string: ruamel.yaml.string
+segment-analytics-python: segment
+setuptools<82: pkg_resources setuptools
 slack-sdk: slack
 smbprotocol: smbclient
-snowflake-connector-python: snowflake.connector
-snowflake-snowpark-python: snowflake.snowpark
-social-auth-app-django: social_django
+solidpython: solid
+sorl-thumbnail: sorl
 SpeechRecognition: speech_recognition
+speedtest-cli: speedtest
+sphinx-argparse: sphinxarg
+splitio-client: splitio
 sseclient-py: sseclient
 stomp.py: stomp
 strawberry-graphql: strawberry
@@ -255,29 +221,33 @@ TA-Lib: talib
 tabula-py: tabula
 tavily-python: tavily
 tencentcloud-sdk-python: tencentcloud
+toolz: tlz
 torch: functorch torchgen
 tortoise-orm: tortoise
+u-msgpack-python: umsgpack
 uc-micro-py: uc_micro
 umap-learn: umap
 unittest-xml-reporting: xmlrunner
 vcrpy: vcr
+volcengine-ark-runtime: volcenginesdkarkruntime
+volcenginesdk-core: volcenginesdkcore
 vtk: vtkmodules
 weaviate-client: weaviate
 web.py: web
+webdavclient3: webdav3
 websocket-client: websocket
 Wikipedia-API: wikipediaapi
 wxPython: wx
+yara-python: yara
+youtube-search-python: youtubesearchpython
 yoyo-migrations: yoyo
 z3-solver: z3
 `;
 
 /** Dotted path of a module to the distribution that brings it. */
 export const distributions: ReadonlyMap<string, string> = new Map(
-  table
-    .trim()
-    .split("\n")
-    .flatMap((line) => {
-      const [distribution = "", modules = ""] = line.split(": ");
-      return modules.split(" ").map((module): [string, string] => [module, distribution]);
-    }),
+  `${table.trim()}\n${familyTable.trim()}`.split("\n").flatMap((line) => {
+    const [distribution = "", modules = ""] = line.split(": ");
+    return modules.split(" ").map((module): [string, string] => [module, distribution]);
+  }),
 );

@@ -1,17 +1,20 @@
 import { distributions } from "./distributions.ts";
-import { namespaces } from "./namespaces.ts";
+import { namespacePrefixes, namespaces } from "./namespaces.ts";
 import { standardLibrary } from "./standard-library.ts";
 
-/** The index's rule for names. */
-const distributionName = /^[a-z0-9](?:[a-z0-9._-]{0,98}[a-z0-9])?$/i;
+/** The index's rule for names, and the bound that a few of {@link distributions} have. */
+const distributionName = /^[a-z0-9](?:[a-z0-9._-]{0,98}[a-z0-9])?(?:<\d{1,4})?$/i;
+
+/** `pubsub_v1` in `google.cloud.pubsub_v1`: versions of an interface lie in one distribution. */
+const interfaceVersion = /(?<=\w)_v\d\w{0,100}$/;
 
 /**
  * The distribution to install for a module's dotted path, which may go on beyond the module (`yaml.safe_load` gives
  * `PyYAML`). Null for the standard library, for a namespace alone, and for what cannot be a distribution's name.
  */
 export function pythonPackage(path: string): string | null {
-  const names = path.split(".");
-  const [first = ""] = names;
+  const [first = "", ...others] = path.split(".");
+  const names = [first, ...others.map((name) => name.replace(interfaceVersion, ""))];
   if (standardLibrary.has(first)) return null;
   for (let length = Math.min(names.length, 5); length > 0; length -= 1) {
     const prefix = names.slice(0, length).join(".");
@@ -27,9 +30,9 @@ export function isPythonPackage(name: string): boolean {
   return distributionName.test(name);
 }
 
-/** `google`, `cloud`, `pubsub_v1` is `google-cloud-pubsub`: versions of an interface lie in one distribution. */
 function checkedName(names: readonly string[]): string | null {
-  const joined = names.length === 1 ? (names[0] ?? "") : names.join("-").replace(/_v\d+\w*$/, "");
-  const name = joined.replaceAll("_", "-");
+  const joined = names.join("-").replaceAll("_", "-");
+  const [from, to] = [...namespacePrefixes].find(([prefix]) => joined.startsWith(prefix)) ?? ["", ""];
+  const name = `${to}${joined.slice(from.length)}`;
   return isPythonPackage(name) ? name : null;
 }

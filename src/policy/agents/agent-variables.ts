@@ -26,7 +26,7 @@ export function secretAgentVariables(
 function passwordsOf(address: string): readonly string[] {
   const password = URL.parse(address)?.password ?? "";
   if (password === "") return [];
-  const [, written = password] = /^[^/]*\/\/[^/@]*?:([^/]*)@/.exec(address) ?? [];
+  const [, written = password] = /^[^/]*\/\/[^/@:]*:([^/]*)@/.exec(address) ?? [];
   return [...new Set([password, written, decoded(password)])];
 }
 

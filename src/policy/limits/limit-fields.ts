@@ -1,6 +1,6 @@
 import { mebibyte } from "../../base/bytes.ts";
 import { maxDurationMs } from "../../base/duration.ts";
-import type { Limits } from "./limits.ts";
+import type { Limits, NumericLimit } from "./limits.ts";
 
 /** Limits as a request or the configuration names them, in the wire's units (SPEC RT10). */
 export interface RequestedLimits {
@@ -15,7 +15,7 @@ export type LimitField = keyof RequestedLimits;
 
 /** One limit on the wire: which of `Limits` it sets, and what numbers make sense at all. */
 export interface LimitFieldRow {
-  readonly limit: keyof Limits;
+  readonly limit: NumericLimit;
   /** How many of the limit's units are one of the field's. */
   readonly factor: number;
   readonly minimum: number;

@@ -12,7 +12,12 @@ export interface Limits {
   readonly pids: number;
   /** Scratch space; `divideScratch` says how it is shared out. */
   readonly diskBytes: number;
+  /** Whether the request named `diskBytes`: only then does its result say where scratch is. Left out: a default. */
+  readonly isDiskRequested?: true | undefined;
 }
+
+/** The limits that are numbers. */
+export type NumericLimit = Exclude<keyof Limits, "isDiskRequested">;
 
 /** Kinds of sandbox that have limits of their own, the kinds of the label `glovebox.kind`. */
 export const limitKinds = ["session", "execute", "test", "preview", "environment", "agent"] as const;

@@ -67,15 +67,17 @@ describe("resolveLimits", () => {
   });
 
   it("accepts each ceiling and each minimum exactly", () => {
-    expect(resolve({ cpus: 4, memory_mb: 8192, timeout_seconds: 3600, pids: 4096, disk_mb: 10_240 })).toEqual(
-      defaultCeilings,
-    );
+    expect(resolve({ cpus: 4, memory_mb: 8192, timeout_seconds: 3600, pids: 4096, disk_mb: 10_240 })).toEqual({
+      ...defaultCeilings,
+      isDiskRequested: true,
+    });
     expect(resolve({ cpus: 0.05, memory_mb: 16, timeout_seconds: 0.1, pids: 8, disk_mb: 1 })).toEqual({
       cpus: 0.05,
       memoryBytes: 16 * MB,
       timeoutMs: 100,
       pids: 8,
       diskBytes: MB,
+      isDiskRequested: true,
     });
   });
 

@@ -7,7 +7,7 @@ import {
   type RequestedLimits,
   toField,
 } from "./limit-fields.ts";
-import { withinCeilings, type LimitKind, type Limits } from "./limits.ts";
+import { withinCeilings, type LimitKind, type Limits, type NumericLimit } from "./limits.ts";
 
 /** What no request may exceed, and which of it the caller's API key is the reason for. */
 export interface Ceilings extends Limits {
@@ -32,14 +32,14 @@ export interface LimitsRequest {
  */
 export function resolveLimits(request: LimitsRequest): Limits {
   const { kind, defaults, ceilings, requested = {}, fieldNames = {} } = request;
-  const limits = { ...withinCeilings(defaults[kind], ceilings) };
+  const limits: { -readonly [limit in NumericLimit]: number } = { ...withinCeilings(defaults[kind], ceilings) };
   for (const field of limitFieldNames) {
     const value: unknown = requested[field];
     if (value === undefined) continue;
     const name = fieldNames[field] ?? `limits.${field}`;
     limits[limitFields[field].limit] = checkLimit(field, value, { name, ceilings });
   }
-  return limits;
+  return requested.disk_mb === undefined ? limits : { ...limits, isDiskRequested: true };
 }
 
 /** One requested value in the unit of `Limits`. */

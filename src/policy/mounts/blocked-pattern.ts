@@ -62,7 +62,7 @@ export function findBlocked(path: string, patterns: readonly BlockedPattern[]): 
 function fold(name: string): string {
   const visible = name.normalize("NFKC").replaceAll(/\p{Default_Ignorable_Code_Point}/gu, "");
   const caseless = visible.toLowerCase().toUpperCase().toLowerCase().normalize("NFKC");
-  return caseless.replace(/[. ]+$/, "");
+  return caseless.replace(/(?<![. ])[. ]+$/, "");
 }
 
 /** A component's own form and, for a stream of a file on Windows (`.env::$DATA`), the file's. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { blockedPatterns } from "./blocked-pattern.ts";
 import { decideMount } from "./decide-mount.ts";
-import type { MountPolicy, MountRoot, RootSource } from "./mount-policy.ts";
+import type { MountPolicy, MountRoot, MountUse, RootSource } from "./mount-policy.ts";
 import type { FoundPlace, MountRequest, MountVerdict } from "./mount-verdict.ts";
 
 function root(path: string, source: RootSource = "allowlist", allowReadWrite = true): MountRoot {
@@ -22,6 +22,7 @@ const base: MountPolicy = {
   ],
   nonMainReadOnly: true,
   hasAllowlist: true,
+  projectsSetting: "THE_SETTING",
 };
 
 interface Case extends Partial<MountRequest> {
@@ -94,6 +95,31 @@ describe("roots", () => {
     expect(words([])).toContain("none is listed");
     expect(words([root("/w", "working_directory")])).toBe("It is outside the working directory.");
     expect(words([root("/w", "project_roots")])).toBe("It is outside the folders that may be used.");
+  });
+});
+
+describe("advice on a path outside the roots", () => {
+  const advice = (path: string, more: Partial<MountPolicy> = {}, use: MountUse = "project"): string | undefined =>
+    decide(path, { use }, { ...base, ...more }).advice;
+
+  it("names the setting that lists folders for projects, and the allowlist", () => {
+    expect(advice("/etc/x")).toContain("have its folder listed: THE_SETTING, or allowedRoots of the mount allowlist");
+    expect(advice("/etc/x", {}, "additional")).toContain("have its folder listed: allowedRoots of the mount allowlist");
+  });
+
+  it("names what an API key needs beside the deployment's setting", () => {
+    expect(advice("/etc/x", { within: [] })).toMatch(/mount_roots of this API key in the keys file .*THE_SETTING/);
+  });
+
+  it("speaks of another place to start from only if that would help", () => {
+    expect(advice("/etc/x")).toContain("start from a folder above it");
+    expect(advice("/etc/x", { roots: [root("/srv", "project_roots")] })).not.toContain("start from");
+    expect(advice("/etc/x", { within: ["/home/ann/app"] })).not.toContain("start from");
+  });
+
+  it("is the same for every path, also for what no root would allow", () => {
+    expect(advice("/home/ben/.ssh")).toBe(advice("/etc/x"));
+    expect(advice("/")).toBe(advice("/etc/x"));
   });
 });
 

@@ -38,6 +38,8 @@ export interface MountPolicy {
   readonly nonMainReadOnly: boolean;
   /** Whether there is a mount allowlist; without one there are no additional mounts. */
   readonly hasAllowlist: boolean;
+  /** The setting that lists folders for projects, in the words of the front end: `GLOVEBOX_PROJECT_ROOTS`, for example. */
+  readonly projectsSetting: string;
 }
 
 /** Whether a path is a folder or below it; both absolute, normal and real. `flavour`: this machine's kind of paths. */

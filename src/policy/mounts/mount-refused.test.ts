@@ -30,8 +30,8 @@ describe("mountRefused", () => {
 
   it("says the same about everything outside, and quotes no megabytes", () => {
     const words = (whatWouldAllow: string): string =>
-      mountRefused(refusal("outside-roots", "It is so.", whatWouldAllow), "f", "x").suggestion;
-    expect(words("Nothing: .ssh")).toBe(words("The operator"));
+      mountRefused(refusal("outside-roots", "It is so.", whatWouldAllow, { advice: "Copy it." }), "f", "x").suggestion;
+    expect([words("Nothing: .ssh"), words("The operator")]).toEqual(["Copy it.", "Copy it."]);
     expect(mountRefused(refusal("missing", "", ""), "f", "x".repeat(1e6)).message.length).toBeLessThan(400);
   });
 });

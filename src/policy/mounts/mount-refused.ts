@@ -13,18 +13,11 @@ const wrongRequest: ReadonlySet<MountRule> = new Set<MountRule>([
 
 /** A host path that the gate refused, as the error for the client who named it: no other path of the host is in it. */
 export function mountRefused(verdict: MountVerdict, field: string, given: string): GloveboxError {
-  const { rule, explanation, pattern } = verdict;
+  const { rule, explanation, pattern, advice, whatWouldAllow } = verdict;
   const errorType: ErrorType = wrongRequest.has(rule) ? "INVALID_REQUEST" : "POLICY_DENIED";
   const shown = JSON.stringify(given.slice(0, 200));
   return new GloveboxError(errorType, `${field}: ${shown} is refused by the rule ${rule}. ${explanation}`, {
-    suggestion: suggestionOf(verdict),
+    suggestion: advice ?? `What would allow it: ${whatWouldAllow ?? "nothing."}`,
     context: { field, rule, ...(pattern === null ? {} : { pattern }) },
   });
-}
-
-function suggestionOf({ rule, whatWouldAllow }: MountVerdict): string {
-  // The same words whatever lies there, also when it would be blocked anywhere.
-  return rule === "outside-roots"
-    ? "Copy it below a folder that may be used, start from a folder above it, or list its folder in the mount allowlist (`glovebox mounts list` shows the roots)."
-    : `What would allow it: ${whatWouldAllow ?? "nothing."}`;
 }

@@ -59,6 +59,8 @@ export interface MountVerdict {
   readonly explanation: string;
   /** A sentence on what would allow what was asked; null where it is allowed as asked. */
   readonly whatWouldAllow: string | null;
+  /** What the client may do instead; the same words for every path outside the roots, whatever is there. */
+  readonly advice?: string | undefined;
 }
 
 /** A verdict that refuses. */
@@ -66,7 +68,7 @@ export function refusal(
   rule: MountRule,
   explanation: string,
   whatWouldAllow: string,
-  details: Partial<Pick<MountVerdict, "root" | "pattern">> = {},
+  details: Partial<Pick<MountVerdict, "root" | "pattern" | "advice">> = {},
 ): MountVerdict {
   return {
     allowed: false,

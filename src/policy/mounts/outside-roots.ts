@@ -11,7 +11,7 @@ export function outsideRoots(policy: MountPolicy, path: string, use: MountUse): 
   if (use === "additional" && !policy.hasAllowlist) {
     return refusal("no-allowlist", "There is no mount allowlist, hence no additional mounts.", whatWouldAllow);
   }
-  return refusal("outside-roots", explanation(policy, path, use), whatWouldAllow);
+  return refusal("outside-roots", explanation(policy, path, use), whatWouldAllow, { advice: adviceOn(policy, use) });
 }
 
 /** What refuses the path wherever roots are. */
@@ -36,10 +36,22 @@ function explanation(policy: MountPolicy, path: string, use: MountUse): string {
     : "It is outside the folders that may be used.";
 }
 
-function wayIn({ hasAllowlist, within }: MountPolicy, use: MountUse): string {
-  if (within !== undefined) return "A key whose --mount-roots name its folder, which the deployment must allow too.";
-  const inAllowlist = hasAllowlist
-    ? "The operator listing its folder under allowedRoots of the mount allowlist"
-    : "A mount allowlist whose allowedRoots list its folder";
-  return use === "additional" ? `${inAllowlist}.` : `${inAllowlist}, or in project_roots of the configuration.`;
+/** What a client may do; nothing in it depends on the path. */
+function adviceOn(policy: MountPolicy, use: MountUse): string {
+  const startsAnywhere =
+    policy.within === undefined && policy.roots.some(({ source }) => source === "working_directory");
+  const start = startsAnywhere && use === "project" ? ", start from a folder above it" : "";
+  return `Copy it below a folder that may be used${start}, or have its folder listed: ${settingsFor(policy, use)} (\`glovebox mounts list\` shows the folders in force).`;
+}
+
+function wayIn(policy: MountPolicy, use: MountUse): string {
+  return `Its folder being listed: ${settingsFor(policy, use)}.`;
+}
+
+/** The settings that would have to list the folder. */
+function settingsFor({ within, hasAllowlist, projectsSetting }: MountPolicy, use: MountUse): string {
+  const allowlist = `allowedRoots of ${hasAllowlist ? "the" : "a"} mount allowlist`;
+  const ofDeployment = use === "additional" ? allowlist : `${projectsSetting}, or ${allowlist}`;
+  if (within === undefined) return ofDeployment;
+  return `mount_roots of this API key in the keys file (\`glovebox keys add --mount-roots\`), and for the server ${ofDeployment}`;
 }

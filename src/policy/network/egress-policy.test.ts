@@ -19,12 +19,12 @@ describe("denyTarget", () => {
       target: "b.example:443",
       rule: "not_allowed",
       reason: expect.stringContaining("b.example"),
-      remedy: 'Add "b.example" to the run\'s network.',
+      remedy: 'The program chose this host: if you trust it, add "b.example" to the run\'s network.',
     });
     expect(denyTarget(policyOf("a.example"), { name: "a.example", port: 22 })).toMatchObject({
       rule: "port",
       reason: "a.example is allowed only at port 80 and 443.",
-      remedy: 'Add "a.example:22" to the run\'s network.',
+      remedy: 'The program chose this host: if you trust it, add "a.example:22" to the run\'s network.',
     });
   });
 
@@ -35,12 +35,25 @@ describe("denyTarget", () => {
     );
   });
 
+  it("does not say that an installation's network could be extended", () => {
+    const policy = { ...policyOf("npm.example"), name: "installing" as const };
+    for (const target of [
+      { name: "b.example", port: 443 },
+      { name: "npm.example", port: 22 },
+    ])
+      expect(denyTarget(policy, target)).toMatchObject({
+        rule: "not_allowed",
+        reason: expect.stringContaining("only the package registries can be reached"),
+        remedy: expect.stringMatching(/^Take the package from a registry, or use an image/),
+      });
+  });
+
   it("denies all when the installing phase is over, and says so", () => {
     expect(denyTarget(lockedPolicy, { name: "a.example", port: 443 })).toMatchObject({
       target: "a.example:443",
       rule: "locked",
       reason: expect.stringContaining("only while packages were installed"),
-      remedy: 'Add "a.example" to the run\'s network.',
+      remedy: 'The program chose this host: if you trust it, add "a.example" to the run\'s network.',
     });
   });
 
@@ -70,7 +83,7 @@ describe("allowAddresses", () => {
       target: "a.example:443",
       rule: "private_address",
       reason: expect.stringContaining("private; loopback"),
-      remedy: expect.stringContaining("network.private_hosts"),
+      remedy: 'The program chose this host: if the operator trusts it, add "a.example:443" to network.private_hosts.',
     });
   });
 

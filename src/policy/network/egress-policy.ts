@@ -7,7 +7,7 @@ import { formatHostAndPort, type AuthorityFault, type HostAndPort } from "./host
 /** What one sandbox may reach, in the form that the proxy enforces. */
 export interface EgressPolicy {
   /** The policy in the words of a request, for messages. */
-  readonly name: "registries" | "registries and domains" | "domains" | "open" | "none";
+  readonly name: "registries" | "registries and domains" | "installing" | "domains" | "open" | "none";
   readonly allowed: readonly DomainPattern[];
   /** Hosts that the operator trusts, each at its own port only: their addresses may be private. */
   readonly trusted: readonly HostAndPort[];
@@ -28,7 +28,15 @@ export function denyTarget(policy: EgressPolicy, target: HostAndPort): Denial | 
       "locked",
       shown,
       "The network was open only while packages were installed; the code after that has none.",
-      `Add "${wanted}" to the run's network.`,
+      addWhenTrusted(wanted),
+    );
+  }
+  if (policy.name === "installing") {
+    return denial(
+      "not_allowed",
+      shown,
+      `While packages are installed only the package registries can be reached, and ${shown} is not one of them.`,
+      "Take the package from a registry, or use an image that has it. A registry of your own can be reached if npm or pip on Glovebox's machine is configured for it.",
     );
   }
   const ports = policy.allowed.filter((pattern) => matchesName(pattern, target.name)).flatMap(({ ports }) => ports);
@@ -37,7 +45,7 @@ export function denyTarget(policy: EgressPolicy, target: HostAndPort): Denial | 
       "port",
       shown,
       `${target.name} is allowed only at port ${[...new Set(ports)].join(" and ")}.`,
-      `Add "${shown}" to the run's network.`,
+      addWhenTrusted(shown),
     );
   }
   const allowed = {
@@ -50,8 +58,23 @@ export function denyTarget(policy: EgressPolicy, target: HostAndPort): Denial | 
     "not_allowed",
     shown,
     `The run's network policy allows only ${allowed[policy.name]}, and ${target.name} is not one of them.`,
-    `Add "${wanted}" to the run's network.`,
+    addWhenTrusted(wanted),
   );
+}
+
+/** A program chose what it asked for: only who knows the host should allow it. */
+function addWhenTrusted(shown: string): string {
+  return `${hostChosen(shown)}.`;
+}
+
+/** The same as the beginning of a sentence. */
+export function hostChosen(shown: string): string {
+  return `The program chose this host: if you trust it, add "${shown}" to the run's network`;
+}
+
+/** The same of a host whose addresses are private. */
+export function trustWhenKnown(shown: string): string {
+  return `The program chose this host: if the operator trusts it, add "${shown}" to network.private_hosts.`;
 }
 
 /** The denial of a target that is not a name and port. */
@@ -91,7 +114,7 @@ export function allowAddresses(
     formatHostAndPort(target),
     `${target.name} resolves to no public address (${words}).`,
     kinds.some(({ reach }) => reach === "private")
-      ? `The operator can trust it: network.private_hosts with "${formatHostAndPort(target)}".`
+      ? trustWhenKnown(formatHostAndPort(target))
       : "Such addresses are never allowed.",
   );
 }

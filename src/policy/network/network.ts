@@ -5,10 +5,18 @@ import { parseDomainPattern, type DomainPattern } from "./domain-pattern.ts";
 export type NetworkPolicy =
   | { readonly kind: "none" }
   /** The package registries that the host is configured for. */
-  | { readonly kind: "registries"; readonly beside?: readonly DomainPattern[] }
+  | {
+      readonly kind: "registries";
+      readonly beside?: readonly DomainPattern[];
+      /** Whether it is an installation's, to which a request cannot add. */
+      readonly isInstalling?: true;
+    }
   | { readonly kind: "domains"; readonly domains: readonly DomainPattern[] }
   /** Every public name. */
   | { readonly kind: "open"; readonly beside?: readonly DomainPattern[] };
+
+/** What installations may reach, whatever the run's own network. */
+export const installingNetwork: NetworkPolicy = { kind: "registries", isInstalling: true };
 
 /**
  * The same policy with further domains, which no request has to list: `beside` of the two words that stand for names

@@ -62,7 +62,7 @@ function base64Spellings(bytes: Uint8Array): readonly string[] {
   const inside = [0, 1, 2].map((before) => {
     const encoded = Buffer.concat([Buffer.alloc(before), bytes])
       .toString("base64")
-      .replace(/=+$/, "");
+      .replace(/(?<!=)=+$/, "");
     // Characters at the ends that other bytes have a share in say too little, and are not known.
     const end = Math.floor(((before + bytes.length) * 8) / 6);
     return encoded.slice(Math.ceil((before * 8) / 6), end);
@@ -70,6 +70,6 @@ function base64Spellings(bytes: Uint8Array): readonly string[] {
   const broken = base64Columns.map((columns) =>
     (inside[0] ?? "").replaceAll(new RegExp(`(.{${columns}})(?=.)`, "g"), "$1\n"),
   );
-  const standard = [whole, whole.replace(/=+$/, ""), ...inside, ...broken];
+  const standard = [whole, whole.replace(/(?<!=)=+$/, ""), ...inside, ...broken];
   return [...standard, ...standard.map((text) => text.replaceAll("+", "-").replaceAll("/", "_"))];
 }

@@ -27,8 +27,8 @@ export const allowedSyscalls: Readonly<Record<string, string>> = {
     setfsuid setfsgid setgroups capget capset umask
   `,
   memory: `
-    brk mmap munmap mremap mprotect madvise mincore msync mlock mlock2 mlockall munlock munlockall mseal memfd_create
-    pkey_alloc pkey_free pkey_mprotect
+    brk munmap mremap mprotect madvise mincore msync mlock mlock2 mlockall munlock munlockall mseal pkey_alloc pkey_free
+    pkey_mprotect
   `,
   time: `
     time gettimeofday clock_gettime clock_getres clock_nanosleep nanosleep alarm getitimer setitimer timer_create
@@ -38,7 +38,6 @@ export const allowedSyscalls: Readonly<Record<string, string>> = {
     open openat openat2 creat close close_range read write readv writev pread64 pwrite64 preadv pwritev preadv2
     pwritev2 lseek sendfile copy_file_range splice tee readahead fadvise64 fallocate truncate ftruncate sync syncfs
     fsync fdatasync sync_file_range dup dup2 dup3 fcntl flock pipe pipe2
-    io_setup io_destroy io_submit io_cancel io_getevents io_pgetevents
   `,
   filesAndFolders: `
     stat lstat fstat newfstatat statx statfs fstatfs access faccessat faccessat2 getdents getdents64 getcwd chdir
@@ -52,12 +51,12 @@ export const allowedSyscalls: Readonly<Record<string, string>> = {
     eventfd2 inotify_init inotify_init1 inotify_add_watch inotify_rm_watch
   `,
   sockets: `
-    bind listen accept accept4 connect shutdown getsockname getpeername getsockopt setsockopt sendto recvfrom sendmsg
-    recvmsg sendmmsg recvmmsg
+    bind listen accept accept4 connect shutdown getsockname getpeername getsockopt sendto recvfrom sendmsg recvmsg
+    sendmmsg recvmmsg
   `,
   /** System V and POSIX queues live in the sandbox's own IPC namespace. */
   interprocess: `
-    shmget shmat shmdt shmctl semget semop semtimedop semctl msgget msgsnd msgrcv msgctl
+    shmat shmdt shmctl semget semop semtimedop semctl msgget msgsnd msgrcv msgctl
     mq_open mq_unlink mq_timedsend mq_timedreceive mq_notify mq_getsetattr
   `,
   /** What a process restricts for itself comes on top of this filter and cannot loosen it. */

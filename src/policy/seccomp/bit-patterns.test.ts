@@ -13,6 +13,13 @@ describe("patternsOutside", () => {
     }
   });
 
+  it("parts values after the bits in which they agree, so that there are few", () => {
+    // Bit by bit from the highest, it would take 44.
+    const requests = [0x5412, 0x541c, 0x5423, 0x6602, 0x5820];
+    expect(patternsOutside(0xffff, requests).length).toBeLessThanOrEqual(36);
+    expect(patternsOutside(0xff, [0x0f, 0x8f])).toHaveLength(7);
+  });
+
   it("looks only at the mask's bits", () => {
     expect(patternsOutside(0xf000, [0x1000]).every(({ mask }) => (mask & ~0xf000) === 0)).toBe(true);
   });
@@ -20,8 +27,12 @@ describe("patternsOutside", () => {
   it("reaches the highest bit without turning negative", () => {
     const patterns = patternsOutside(0xffff_ffff, [0xffff_ffff]);
     expect(patterns).toHaveLength(32);
-    expect(patterns).toContainEqual({ mask: 0x8000_0000, value: 0 });
-    expect(patterns).toContainEqual({ mask: 0xffff_ffff, value: 0xffff_fffe });
+    expect(patterns.every(({ mask, value }) => mask > 0 && value >= 0)).toBe(true);
+    const numbers = [0, 1, 0x7fff_ffff, 0x8000_0000, 0xffff_fffe];
+    for (const number of [...numbers, 0xffff_ffff]) {
+      const hits = patterns.filter((pattern) => matches(number, pattern)).length;
+      expect(hits, `number ${number}`).toBe(numbers.includes(number) ? 1 : 0);
+    }
   });
 
   it("is one pattern for everything when there is no value, and nothing when all are values", () => {

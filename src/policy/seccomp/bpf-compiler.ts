@@ -1,11 +1,14 @@
 import { type BpfInstruction, encodeBpf } from "./bpf-instruction.ts";
 import { errnoNumbers } from "./errno-numbers.ts";
-import { seccompPolicy } from "./seccomp-policy.ts";
+import { seccompPolicy, type SeccompOptions } from "./seccomp-policy.ts";
 import { type SyscallArchitecture, syscallNumbers } from "./syscall-numbers.ts";
 import type { ArgumentChoice, SyscallErrno, SyscallRule } from "./syscall-rule.ts";
 
 /** Classic BPF operation codes, from linux/bpf_common.h. */
-const operation = { loadWord: 0x20, and: 0x54, jumpIfEqual: 0x15, jumpIfAtLeast: 0x35, return: 0x06 };
+const operation = { loadWord: 0x20, and: 0x54, jump: 0x05, jumpIfEqual: 0x15, jumpIfAtLeast: 0x35, return: 0x06 };
+
+/** A conditional jump has 8 bits for its distance. */
+const maxConditionalJump = 255;
 
 /** Offsets in `struct seccomp_data`; an argument takes 8 bytes, its low half first. */
 const offset = { number: 0, architecture: 4, arguments: 16 };
@@ -26,11 +29,68 @@ type Program = readonly BpfInstruction[];
  * which are above all others) and every call by another architecture's convention (32-bit programs) return ENOSYS.
  */
 export function compileSeccompFilter(architecture: SyscallArchitecture): Uint8Array {
+  return assemblePolicy(architecture, { setuidBits: false }, new Map());
+}
+
+/**
+ * The whole policy as an array of `struct sock_filter`, with rules of their own for some of the numbers that it allows, or does not know.
+ * @throws RangeError for a number about which the policy has conditions
+ */
+export function assemblePolicy(
+  architecture: SyscallArchitecture,
+  options: SeccompOptions,
+  rules: ReadonlyMap<number, FilterRule>,
+): Uint8Array {
+  const policy = seccompPolicy(options);
+  const all = new Map(rules);
+  for (const [name, number] of syscallNumbers(architecture)) {
+    const rule = policy.get(name) ?? "EPERM";
+    if (rule === "allow" && rules.has(number)) continue;
+    if (typeof rule === "object" && rules.has(number)) throw new RangeError(`${name} has a rule already`);
+    all.set(number, rule);
+  }
+  return assemble(architecture, withoutOthers(all));
+}
+
+/** A rule of a filter: as a system call's, or a refusal with a number that no call has by itself. */
+export type FilterRule = SyscallRule | { readonly errno: number };
+
+/** Numbers of x32, which is the same architecture by the name of its convention: a few old ones, and all above a bit. */
+const x32Numbers = { first: 512, end: 548, bit: 0x4000_0000 };
+
+/**
+ * A filter, as an array of `struct sock_filter`, that applies a rule to some numbers and allows the others of this architecture;
+ * those of x32, and every call by another architecture's convention, return ENOSYS.
+ */
+export function assembleFilter(architecture: SyscallArchitecture, rules: ReadonlyMap<number, FilterRule>): Uint8Array {
+  const x32: readonly NumberRange[] =
+    architecture === "x64"
+      ? [
+          { first: x32Numbers.first, rule: "ENOSYS" },
+          { first: x32Numbers.end, rule: "allow" },
+        ]
+      : [];
+  const ruled = [...rules].flatMap(([number, rule]): readonly NumberRange[] => [
+    { first: number, rule },
+    ...(rules.has(number + 1) ? [] : [{ first: number + 1, rule: "allow" as const }]),
+  ]);
+  const rest: readonly NumberRange[] = [
+    ...(rules.has(0) ? [] : [{ first: 0, rule: "allow" as const }]),
+    ...x32,
+    { first: x32Numbers.bit, rule: "ENOSYS" },
+  ];
+  return assemble(
+    architecture,
+    [...ruled, ...rest].toSorted((one, other) => one.first - other.first),
+  );
+}
+
+function assemble(architecture: SyscallArchitecture, ranges: readonly NumberRange[]): Uint8Array {
   return encodeBpf([
     load(offset.architecture),
     ...choose(operation.jumpIfEqual, auditArchitecture[architecture], refuse("ENOSYS"), [
       load(offset.number),
-      ...dispatch(rulesByNumber(architecture)),
+      ...dispatch(ranges),
     ]),
   ]);
 }
@@ -38,20 +98,20 @@ export function compileSeccompFilter(architecture: SyscallArchitecture): Uint8Ar
 /** A rule that holds from a number up to the next entry's. */
 interface NumberRange {
   readonly first: number;
-  readonly rule: SyscallRule;
+  readonly rule: FilterRule;
 }
 
-function rulesByNumber(architecture: SyscallArchitecture): readonly NumberRange[] {
-  const policy = seccompPolicy({ setuidBits: false });
+/** Numbers without a rule are ENOSYS. */
+function withoutOthers(rules: ReadonlyMap<number, FilterRule>): readonly NumberRange[] {
   const ranges: NumberRange[] = [];
   let next = 0;
-  const append = (rule: SyscallRule): void => {
+  const append = (rule: FilterRule): void => {
     if (ranges.at(-1)?.rule !== rule) ranges.push({ first: next, rule });
   };
-  for (const [name, number] of syscallNumbers(architecture)) {
+  for (const [number, rule] of [...rules].toSorted(([one], [other]) => one - other)) {
     if (number > next) append("ENOSYS");
     next = number;
-    append(policy.get(name) ?? "EPERM");
+    append(rule);
     next += 1;
   }
   append("ENOSYS");
@@ -67,9 +127,10 @@ function dispatch(ranges: readonly NumberRange[]): Program {
   return choose(operation.jumpIfAtLeast, middle.first, dispatch(ranges.slice(0, half)), dispatch(ranges.slice(half)));
 }
 
-function apply(rule: SyscallRule): Program {
+function apply(rule: FilterRule): Program {
   if (rule === "allow") return [instruction(operation.return, verdict.allow)];
-  return typeof rule === "string" ? refuse(rule) : applyChoice(rule);
+  if (typeof rule === "string") return refuse(rule);
+  return "errno" in rule ? [instruction(operation.return, verdict.errno | rule.errno)] : applyChoice(rule);
 }
 
 function refuse(errno: SyscallErrno): Program {
@@ -85,7 +146,12 @@ function applyChoice({ argument, mask, cases, otherwise }: ArgumentChoice): Prog
 }
 
 function choose(code: number, operand: number, whenFalse: Program, whenTrue: Program): Program {
-  return [{ code, operand, jumpTrue: whenFalse.length, jumpFalse: 0 }, ...whenFalse, ...whenTrue];
+  const skipped = whenFalse.length;
+  const test: Program =
+    skipped > maxConditionalJump
+      ? [{ code, operand, jumpTrue: 0, jumpFalse: 1 }, instruction(operation.jump, skipped)]
+      : [{ code, operand, jumpTrue: skipped, jumpFalse: 0 }];
+  return [...test, ...whenFalse, ...whenTrue];
 }
 
 function load(at: number): BpfInstruction {

@@ -18,6 +18,15 @@ describe.each(["programs", "installers"] as const)("the OCI profile of %s", (who
     expect([1, profile.defaultErrnoRet]).not.toContain(profile.syscalls[0]?.errnoRet);
   });
 
+  it("refuses the 32-bit mmap by a bit that 32-bit conventions do not have, before any other rule for mmap", () => {
+    const first = profile.syscalls.find(({ names }) => names.includes("mmap"));
+    expect(first).toMatchObject({ names: ["mmap"], action: "SCMP_ACT_ERRNO" });
+    expect([1, profile.defaultErrnoRet]).not.toContain(first?.errnoRet);
+    expect(first?.args.map(({ value, valueTwo }) => [value % 2 ** 32, value === valueTwo])).toEqual([[0, true]]);
+    // JSON has it to the last digit.
+    expect(JSON.stringify(first)).toContain("4503599627370496");
+  });
+
   it("never kills", () => {
     const actions = new Set([profile.defaultAction, ...profile.syscalls.map(({ action }) => action)]);
     expect([...actions].toSorted()).toEqual(["SCMP_ACT_ALLOW", "SCMP_ACT_ERRNO"]);

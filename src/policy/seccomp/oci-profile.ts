@@ -44,6 +44,18 @@ const multiplexers: OciSyscallRule = {
   args: [],
 };
 
+/**
+ * 32-bit x86 has a `mmap` of its own, whose arguments stand behind a pointer, where no filter sees a request for huge
+ * pages. A rule that tests a bit of an argument's high half holds always on a 32-bit convention, which has no such half,
+ * and, standing first, prevails there; elsewhere it refuses mappings of 4 PiB and more, which no machine has room for.
+ */
+const oldMapping: OciSyscallRule = {
+  names: ["mmap"],
+  action: "SCMP_ACT_ERRNO",
+  errnoRet: errnoNumbers.EINVAL,
+  args: [{ index: 1, op: "SCMP_CMP_MASKED_EQ", value: 2 ** 52, valueTwo: 2 ** 52 }],
+};
+
 /** The profile of programs, and that of installers, which may set setuid bits. */
 export interface OciSeccompProfiles {
   readonly programs: OciSeccompProfile;
@@ -76,7 +88,7 @@ function ociSeccompProfile(options: SeccompOptions): OciSeccompProfile {
       { architecture: "SCMP_ARCH_X86_64", subArchitectures: ["SCMP_ARCH_X86", "SCMP_ARCH_X32"] },
       { architecture: "SCMP_ARCH_AARCH64", subArchitectures: ["SCMP_ARCH_ARM"] },
     ],
-    syscalls: [multiplexers, ...[...namesByRule].flatMap(([rule, names]) => rulesFor(names, rule, []))],
+    syscalls: [multiplexers, oldMapping, ...[...namesByRule].flatMap(([rule, names]) => rulesFor(names, rule, []))],
   };
 }
 

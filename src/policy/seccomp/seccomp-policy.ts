@@ -4,10 +4,15 @@ import { setuidSyscalls } from "./setuid-syscalls.ts";
 import type { SyscallRule } from "./syscall-rule.ts";
 
 /**
- * Refused as an older kernel would. `clone3` hides its flags behind a pointer, where no filter sees them, and libc then
- * uses `clone`; the mount queries and `cachestat` have older ways that programs fall back to.
+ * Refused as an older kernel, or one without the feature, would. `clone3` hides its flags behind a pointer, where no
+ * filter sees them, and libc then uses `clone`; the mount queries and `cachestat` have older ways that programs fall back
+ * to. Contexts of asynchronous I/O are counted for the whole machine (fs.aio-max-nr, 65,536 by default) and for nobody;
+ * databases then use threads.
  */
-const unimplemented: readonly string[] = ["clone3", "statmount", "listmount", "cachestat"];
+const unimplemented: readonly string[] = [
+  ...["clone3", "statmount", "listmount", "cachestat"],
+  ...["io_setup", "io_destroy", "io_submit", "io_cancel", "io_getevents", "io_pgetevents"],
+];
 
 export interface SeccompOptions {
   /** Whether programs may set the setuid bit of files: installers must, and nothing of the host may be writable then. */

@@ -1,5 +1,5 @@
 /** What a refused call returns; the numbers are Linux's own, the same on every architecture here. */
-export type SyscallErrno = "EPERM" | "EINVAL" | "ENOSYS";
+export type SyscallErrno = "EPERM" | "EINVAL" | "ENOSYS" | "EPROTONOSUPPORT";
 
 /** Decides by one argument, as the kernel sees it where that argument is an `int`: its low 32 bits, the rest ignored. */
 export interface ArgumentChoice {

@@ -18,7 +18,7 @@ export function gitConfigPaths(text: string): GitConfigPaths {
     const head = /^\s*\[\s*([A-Za-z0-9.-]+)(?:\s+"(?:[^"\\]|\\.)*")?\s*\]/.exec(line);
     if (head !== null) section = (head[1] ?? "").toLowerCase();
     // Git takes a setting on the line of its section too.
-    const setting = /^\s*([A-Za-z][A-Za-z0-9-]*)\s*=\s*(.*)$/.exec(line.slice(head?.[0].length ?? 0));
+    const setting = /^\s*([A-Za-z][A-Za-z0-9-]*)\s*=\s*(.*)$/s.exec(line.slice(head?.[0].length ?? 0));
     if (setting === null) continue;
     const name = (setting[1] ?? "").toLowerCase();
     const value = valueOf(setting[2] ?? "");

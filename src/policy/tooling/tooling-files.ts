@@ -5,7 +5,7 @@ export type ToolingFilesMode = (typeof toolingFilesModes)[number];
 /** Files and folders of a project through which it runs code on its owner's machine, and what reads them there. */
 export interface ToolingFiles {
   readonly readBy: string;
-  /** From the project's root; of a folder everything in it. */
+  /** From the project's root; of a folder everything in it. In a name right there, one `*` stands for any characters. */
   readonly paths: readonly string[];
 }
 
@@ -24,10 +24,32 @@ const toolingFiles: readonly ToolingFiles[] = [
     ],
   },
   {
+    // Their configuration has hooks and aliases. Newer versions of jj keep it elsewhere and take these over.
+    readBy: "Mercurial, Sapling and Jujutsu",
+    paths: [
+      ".hg/hgrc",
+      ".hg/hgrc-not-shared",
+      ".hg/sharedpath",
+      ".sl/config",
+      ".jj/repo/config.toml",
+      ".jj/workspace-config.toml",
+    ],
+  },
+  {
+    // `*.code-workspace` has tasks and settings; .luarc names plugins that the language server runs.
     readBy: "editors",
     paths: [
       ...[".vscode", ".idea", ".fleet", ".zed", ".helix", ".nvim.lua", ".nvimrc", ".exrc", ".vimrc", ".dir-locals.el"],
-      ...[".dir-locals-2.el", ".devcontainer", ".devcontainer.json", ".vs"],
+      ...[
+        ".dir-locals-2.el",
+        ".devcontainer",
+        ".devcontainer.json",
+        ".vs",
+        "*.code-workspace",
+        ".luarc.json",
+        ".luarc.jsonc",
+      ],
+      ...[".lazy.lua"],
     ],
   },
   {
@@ -35,6 +57,7 @@ const toolingFiles: readonly ToolingFiles[] = [
     paths: [
       ...[".mcp.json", "mcp.json", ".claude", ".cursor", ".codex", ".gemini", ".windsurf", ".continue", ".opencode"],
       ...["opencode.json", "opencode.jsonc", ".roo", ".kiro", ".amazonq", ".junie", ".qwen", ".aider.conf.yml"],
+      ...[".pi", ".factory", ".crush.json", "crush.json"],
     ],
   },
   {
@@ -53,10 +76,36 @@ const toolingFiles: readonly ToolingFiles[] = [
     ],
   },
   { readBy: "debuggers", paths: [".gdbinit", ".lldbinit", ".pdbrc"] },
+  {
+    // Each runs the one in the folder that it is started in.
+    readBy: "interactive languages and documents",
+    paths: [
+      ...[".Rprofile", ".Renviron", ".ghci", ".irbrc", "irb.rc", "_irbrc", "$irbrc", ".pryrc", ".iex.exs"],
+      ...["jupyter_*config.py", "jupyter_*config.json", "latexmkrc", ".latexmkrc"],
+    ],
+  },
   { readBy: "git, where the project is a home directory", paths: [".gitconfig", ".config/git"] },
 ];
 
-/** All paths of the table, and those that a deployment adds. */
+const tablePaths: readonly string[] = toolingFiles.flatMap(({ paths }) => paths);
+
+/** All paths of the table, without those with a `*`, and those that a deployment adds. */
 export function toolingPaths(more: readonly string[]): readonly string[] {
-  return [...new Set([...toolingFiles.flatMap(({ paths }) => paths), ...more])];
+  return [...new Set([...tablePaths.filter((path) => !path.includes("*")), ...more])];
+}
+
+/** Those of the table with a `*`. */
+export function toolingPatterns(): readonly string[] {
+  return tablePaths.filter((path) => path.includes("*"));
+}
+
+/** Of names right in a project those that a path with a `*` stands for. */
+export function toolingNames(names: readonly string[]): readonly string[] {
+  const parts = toolingPatterns().map((pattern) => pattern.split("*"));
+  return names.filter((name) =>
+    parts.some(
+      ([start = "", end = ""]) =>
+        name.length >= start.length + end.length && name.startsWith(start) && name.endsWith(end),
+    ),
+  );
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { Admission } from "./admission.ts";
 
-const patient = { maxSandboxes: 2, queueLimit: 3, queueTimeoutMs: 60_000 };
+const patient = { maxSandboxes: 2, queueLimit: 3, queueTimeoutMs: 3_600_000 };
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe("Admission", () => {
@@ -134,7 +134,7 @@ describe("Admission", () => {
   });
 
   it("lets one principal fill the whole queue, and others push its last requests out of it", async () => {
-    const admission = new Admission({ maxSandboxes: 1, queueLimit: 4, queueTimeoutMs: 60_000 });
+    const admission = new Admission({ maxSandboxes: 1, queueLimit: 4, queueTimeoutMs: 3_600_000 });
     const place = await admission.acquire("greedy");
     const ends: string[] = [];
     const ask = (principal: string, name: string): Promise<unknown> =>
@@ -158,7 +158,7 @@ describe("Admission", () => {
   });
 
   it("holds a principal to its own maximum, in the queue too, while others pass it", async () => {
-    const admission = new Admission({ maxSandboxes: 3, queueLimit: 3, queueTimeoutMs: 60_000 });
+    const admission = new Admission({ maxSandboxes: 3, queueLimit: 3, queueTimeoutMs: 3_600_000 });
     admission.setMaximum("bounded", 1);
     const place = await admission.acquire("bounded");
     const order: string[] = [];
@@ -186,7 +186,7 @@ describe("Admission", () => {
   });
 
   it("loses no place whatever leaves the queue, in whatever order", async () => {
-    const admission = new Admission({ maxSandboxes: 2, queueLimit: 10, queueTimeoutMs: 60_000 });
+    const admission = new Admission({ maxSandboxes: 2, queueLimit: 10, queueTimeoutMs: 3_600_000 });
     const held = [await admission.acquire("a"), await admission.acquire("b")];
     const controllers = Array.from({ length: 6 }, () => new AbortController());
     const waiting = controllers.map((controller, index) =>
@@ -206,7 +206,7 @@ describe("Admission", () => {
   });
 
   it("counts for whom a principal could make room: itself, and those below their maximum", async () => {
-    const admission = new Admission({ maxSandboxes: 2, queueLimit: 5, queueTimeoutMs: 60_000 });
+    const admission = new Admission({ maxSandboxes: 2, queueLimit: 5, queueTimeoutMs: 3_600_000 });
     admission.setMaximum("bounded", 1);
     await admission.acquire("bounded");
     void admission.acquire("bounded");

@@ -77,7 +77,7 @@ async function findGoal({ source, target, workingDirectory }: CopyOut, isFolder:
 
 /** @throws INVALID_REQUEST for a path without a name of its own */
 function nameOf(source: string): string {
-  const name = path.posix.basename(source.replace(/\/+$/, ""));
+  const name = path.posix.basename(source.replace(/(?<!\/)\/+$/, ""));
   if (name !== "" && name !== "." && name !== "..") return name;
   throw new GloveboxError("INVALID_REQUEST", `${JSON.stringify(source)} has no name of its own.`, {
     suggestion: "Name the file or folder, or a new name for it on this machine.",

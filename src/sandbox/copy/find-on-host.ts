@@ -23,19 +23,52 @@ export async function findOnHost(place: string, platform: NodeJS.Platform): Prom
   const [first, ...names] = all;
   const top = first === undefined ? root : await onHost(place, realpath(path.join(root, first)));
   const name = names.pop();
-  if (name === undefined) return foundIn(await HostFolder.pass(top, platform), ".", place);
-  let folder = await onHost(place, HostFolder.pass(top, platform));
+  const folder = await descend(await onHost(place, HostFolder.pass(top, platform)), { top, names, makes: false });
+  if (name === undefined) return foundIn(folder, ".", place);
+  try {
+    await refuseLink(folder.at(name), path.join(top, ...names, name));
+    return await foundIn(folder, name, place);
+  } catch (error) {
+    await folder[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
+/**
+ * Opens a folder of this machine by its absolute path, and makes what is missing of it; follows links as little as
+ * `findOnHost`. @throws INVALID_REQUEST naming the link, PERMISSION_DENIED, POLICY_DENIED when the disk is full
+ */
+export async function makeOnHost(place: string, platform: NodeJS.Platform): Promise<HostFolder> {
+  const { root, names: all } = partsOf(place);
+  const [first, ...names] = all;
+  let top = root;
+  if (first !== undefined) {
+    await using above = await onHost(place, HostFolder.pass(root, platform));
+    await onHost(place, above.make(first, 0o777));
+    top = await onHost(place, realpath(path.join(root, first)));
+  }
+  const passed = await onHost(place, HostFolder.pass(top, platform));
+  await using folder = await descend(passed, { top, names, makes: true });
+  return await onHost(place, folder.enter("."));
+}
+
+/** The folder that the names lead to from an open one, which is closed. */
+async function descend(
+  from: HostFolder,
+  { top, names, makes }: { readonly top: string; readonly names: readonly string[]; readonly makes: boolean },
+): Promise<HostFolder> {
+  let folder = from;
   let at = top;
   try {
     for (const each of names) {
       at = path.join(at, each);
+      if (makes) await onHost(at, folder.make(each, 0o777));
       await refuseLink(folder.at(each), at);
       const next = await onHost(at, folder.enter(each, { onlyPass: true }));
       await folder[Symbol.asyncDispose]();
       folder = next;
     }
-    await refuseLink(folder.at(name), path.join(at, name));
-    return await foundIn(folder, name, place);
+    return folder;
   } catch (error) {
     await folder[Symbol.asyncDispose]();
     throw error;

@@ -13,6 +13,9 @@ const rows: Readonly<Record<string, readonly [type: ErrorType, says: string]>> =
   EROFS: ["PERMISSION_DENIED", "cannot be written on this machine"],
   ENOSPC: ["POLICY_DENIED", "does not fit: this machine's disk is full"],
   EDQUOT: ["POLICY_DENIED", "does not fit: your quota on this machine is full"],
+  EAGAIN: ["PERMISSION_DENIED", "is held by another program of this machine, which has a lease on it"],
+  EMFILE: ["CAPACITY", "cannot be opened: too many files are open on this machine"],
+  ENFILE: ["CAPACITY", "cannot be opened: too many files are open on this machine"],
   ENAMETOOLONG: ["INVALID_REQUEST", "has a name that is too long for this machine"],
 };
 

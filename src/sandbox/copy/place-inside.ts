@@ -59,7 +59,7 @@ async function* withTop(top: TreeFolder, rest: NewTop["rest"]): AsyncGenerator<N
 }
 
 function below(folder: string, name: string): string {
-  return `${folder.replace(/\/+$/, "")}/${name}`;
+  return `${folder.replace(/(?<!\/)\/+$/, "")}/${name}`;
 }
 
 /** @returns INVALID_REQUEST */

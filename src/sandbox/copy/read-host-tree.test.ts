@@ -1,4 +1,5 @@
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
@@ -67,4 +68,29 @@ it("follows no link that takes a folder's place while it is read", async () => {
     symlinkSync(at("outside"), at("source/sub"));
   };
   await failureOf(read(new CopyBudget({}), swap), "INVALID_REQUEST");
+});
+
+it("refuses folders that are too deep, by name, before anything runs out", async () => {
+  mkdirSync(at("source", ...Array.from({ length: 600 }, () => "d")), { recursive: true });
+  const failure = await failureOf(read(new CopyBudget({})), "POLICY_DENIED");
+  expect(failure.message).toMatch(/^"d\/d.* has folders more than 512 deep\.$/);
+});
+
+it("says of a file on which another program has a lease that it is held", async () => {
+  writeFileSync(at("source/leased"), "text");
+  const script = [
+    "import fcntl, os, signal, sys, time",
+    "signal.signal(signal.SIGIO, signal.SIG_IGN)",
+    "fcntl.fcntl(os.open(sys.argv[1], os.O_RDWR), fcntl.F_SETLEASE, fcntl.F_WRLCK)",
+    "print('held', flush=True)",
+    "time.sleep(60)",
+  ].join("\n");
+  const holder = spawn("python3", ["-c", script, at("source/leased")], { stdio: ["ignore", "pipe", "inherit"] });
+  try {
+    await once(holder.stdout, "data");
+    const failure = await failureOf(read(new CopyBudget({})), "PERMISSION_DENIED");
+    expect(failure.message).toBe('"leased" is held by another program of this machine, which has a lease on it.');
+  } finally {
+    holder.kill("SIGKILL");
+  }
 });

@@ -10,26 +10,31 @@ import type { HostFolder } from "./host-folder.ts";
 /** Decides what of a tree is read. */
 export interface TreeFilter {
   /** Called for each folder, while it is open; `prefix` is its path with a slash, empty for the root. */
-  enter(
-    folder: HostFolder,
-    prefix: string,
-  ): Promise<{
-    /** Whether to read an entry of the folder, and for a folder everything below it; `path` is relative to the root. */
-    readonly takes: (path: string, name: string, isFolder: boolean) => boolean;
-    /** The filter for its subfolders. */
-    readonly below: TreeFilter;
-  }>;
+  enter(folder: HostFolder, prefix: string): Promise<FolderTaking>;
 }
+
+/** Decides what of one folder is read; `path` is relative to the root. */
+export interface FolderTaking {
+  /** Whether to read an entry of the folder, and for a folder what its own filter takes. */
+  readonly takes: (path: string, name: string, isFolder: boolean) => boolean;
+  /** The filter for a subfolder that is read. */
+  readonly below: (path: string, name: string) => TreeFilter;
+}
+
+/** Folders in folders: each is held open while it is read, and a path in a sandbox has at most 4,095 bytes. */
+const maxDepth = 512;
 
 /**
  * Everything below a folder of this machine, or what the filter accepts. Links are kept as links; anything but files,
  * folders and links is skipped.
+ * @throws POLICY_DENIED for folders more than 512 deep and for more than the budget, and what `onHost` throws
  */
 export async function* readHostTree(
   folder: HostFolder,
   budget: CopyBudget,
   { prefix = "", filter }: { readonly prefix?: string; readonly filter?: TreeFilter | undefined } = {},
 ): AsyncGenerator<NewTreeEntry, void, undefined> {
+  if (prefix.split("/").length > maxDepth) throw tooDeep(prefix);
   const names = await onHost(prefix || ".", readdir(folder.self));
   const rules = await filter?.enter(folder, prefix);
   for (const name of names.toSorted()) {
@@ -42,7 +47,7 @@ export async function* readHostTree(
       budget.take(0);
       yield { ...facts, kind: "folder" };
       await using child = await onHost(path, folder.enter(name));
-      yield* readHostTree(child, budget, { prefix: `${path}/`, filter: rules?.below });
+      yield* readHostTree(child, budget, { prefix: `${path}/`, filter: rules?.below(path, name) });
     } else if (stat.isSymbolicLink()) {
       budget.take(0);
       yield { ...facts, kind: "link", target: linkTargetOnHost(await readlink(folder.at(name)), folder.platform) };
@@ -72,6 +77,14 @@ export async function* readHostFile(
     sizeBytes: stat.size,
     chunks: handle.createReadStream({ autoClose: false }) as AsyncIterable<Uint8Array>,
   };
+}
+
+function tooDeep(prefix: string): GloveboxError {
+  const path = prefix.slice(0, 200);
+  return new GloveboxError("POLICY_DENIED", `${JSON.stringify(`${path}...`)} has folders more than ${maxDepth} deep.`, {
+    suggestion: "Remove them, or have .gitignore name them.",
+    context: { limit: maxDepth },
+  });
 }
 
 function unnamed(path: string): GloveboxError {

@@ -14,6 +14,7 @@ import os from "node:os";
 import path from "node:path";
 import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
 import { failureOf } from "../../../test/helpers/failure-of.ts";
+import { whileSwapping } from "../../../test/helpers/swapping.ts";
 import type { TreeEntry } from "../files/file-facts.ts";
 import { CopyBudget, type CopyLimits } from "./copy-budget.ts";
 import { HostFolder } from "./host-folder.ts";
@@ -187,3 +188,25 @@ it.runIf(process.platform === "linux")(
     expect(readdirSync(at("moved"))).toEqual(["f"]);
   },
 );
+
+it.runIf(process.platform === "linux").each([
+  ["a folder that is there", "target/sub"],
+  ["a folder that is written to", "target/sub/deep"],
+])("leads nobody out while a program exchanges %s with a link", async (_, name) => {
+  mkdirSync(at("target/sub/deep"), { recursive: true });
+  mkdirSync(at("outside/deep"));
+  symlinkSync(at("outside"), at("evil"));
+  await whileSwapping(at(name), at("evil"), async () => {
+    for (let turn = 0; turn < 150; turn += 1) {
+      const tree = [
+        inner("sub"),
+        inner("sub/deep"),
+        file("sub/deep/f"),
+        second("sub/deep/g", "sub/deep/f"),
+        file("sub/h"),
+      ];
+      await write(tree).catch(() => null);
+    }
+  });
+  expect(readdirSync(at("outside"), { recursive: true })).toEqual(["deep"]);
+});

@@ -156,9 +156,8 @@ export class TreeWriter implements AsyncDisposable {
 async function descend(root: HostFolder, names: readonly string[]): Promise<HostFolder> {
   let folder = await root.enter(".");
   for (const name of names) {
-    const next = await folder.enter(name);
-    await folder[Symbol.asyncDispose]();
-    folder = next;
+    await using outer = folder;
+    folder = await outer.enter(name);
   }
   return folder;
 }

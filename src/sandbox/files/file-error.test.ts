@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { failureWords, fileError } from "./file-error.ts";
+import { fileError } from "./file-error.ts";
 import { insidePath } from "./inside-path.ts";
 
 describe("fileError", () => {
@@ -12,21 +12,12 @@ describe("fileError", () => {
     ["cat: /a: Too many levels of symbolic links", "INVALID_REQUEST"],
     ["mv: can't rename: File name too long", "INVALID_REQUEST"],
     ["cat: can't open '/x': No such file or directory", "NOT_FOUND"],
-    ["No tar", "UNSUPPORTED"],
     ["something else", "INTERNAL"],
   ])("finds in %j the type %s", (said, type) => {
     const error = fileError("/work/x", said);
     expect(error.errorType).toBe(type);
     expect(error.message).toContain('"/work/x"');
     expect(error.message).not.toContain(said);
-  });
-});
-
-describe("failureWords", () => {
-  it("leaves out what tar says of files that change", () => {
-    const said = "tar: ./a: file changed as we read it\ntar: ./b: Cannot stat: No such file or directory\n";
-    expect(failureWords(said)).toBeNull();
-    expect(failureWords(`${said}tar: ./c: Cannot open: Permission denied\n`)).toContain("Permission denied");
   });
 });
 

@@ -1,3 +1,4 @@
+import { pathError, type FileProblem } from "../../engines/path-errors.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { ErrorType } from "../../errors/catalogue.ts";
 
@@ -11,33 +12,20 @@ interface Row {
 
 const otherPath = "Name another path; list the folder to see what is there.";
 
-/** What messages of programs inside mean in the catalogue; the first match counts. */
+/** What the kernel's messages mean; the first match counts. */
+const meanings: readonly (readonly [words: RegExp, problem: FileProblem])[] = [
+  [/No space left on device|Disk quota exceeded/, "full"],
+  [/Permission denied|Operation not permitted|Read-only file system/, "closed"],
+  [/Is a directory/, "folder"],
+  [/Not a directory/, "noFolder"],
+  [/Not a regular file/, "special"],
+  [/Too many levels of symbolic links/, "circle"],
+  [/File name too long/, "longName"],
+  [/No such file/, "missing"],
+];
+
+/** What only some ways of moving files can say. */
 const rows: readonly Row[] = [
-  {
-    words: /No space left on device|Disk quota exceeded/,
-    type: "POLICY_DENIED",
-    says: "does not fit: the sandbox's writable space is full",
-    suggestion: "Remove files in the sandbox or write less, or ask for a larger disk limit.",
-  },
-  {
-    words: /Permission denied|Operation not permitted|Read-only file system/,
-    type: "PERMISSION_DENIED",
-    says: "is not open to the sandbox's user",
-    suggestion: "Use a folder that is writable inside the sandbox, such as /work or /tmp.",
-  },
-  { words: /Is a directory/, type: "INVALID_REQUEST", says: "is a folder", suggestion: otherPath },
-  {
-    words: /Not a directory/,
-    type: "INVALID_REQUEST",
-    says: "leads through something that is no folder",
-    suggestion: otherPath,
-  },
-  {
-    words: /Not a regular file/,
-    type: "INVALID_REQUEST",
-    says: "is no file but a FIFO, a socket or a device",
-    suggestion: otherPath,
-  },
   {
     words: /Link not followed/,
     type: "INVALID_REQUEST",
@@ -50,47 +38,13 @@ const rows: readonly Row[] = [
     says: "is a second name of a file that is not the sandbox's",
     suggestion: otherPath,
   },
-  {
-    words: /Too many levels of symbolic links|[Ss]ymbolic link loop/,
-    type: "INVALID_REQUEST",
-    says: "leads through links that go in a circle",
-    suggestion: otherPath,
-  },
-  { words: /File name too long/, type: "INVALID_REQUEST", says: "has a name that is too long", suggestion: otherPath },
-  {
-    words: /No such file|nonexistent directory/,
-    type: "NOT_FOUND",
-    says: "does not exist in the sandbox",
-    suggestion: "Check the path; list the folder to see what is there.",
-  },
-  {
-    words: /No tar/,
-    type: "UNSUPPORTED",
-    says: "cannot be copied as a tree: the sandbox's image has no tar",
-    suggestion: "Use an image that has tar, or copy file by file.",
-  },
 ];
-
-/** Messages of tar about files that changed meanwhile or cannot be archived: the reader still gets the rest. */
-const harmless =
-  /^tar: .*No such file or directory$|changed as we read it|removed before we read it|shrank by|socket ignored|unknown file type|Removing leading|previous errors|time stamp .* in the future|implausibly old/;
-
-/** The message of a failure; null if there is none. */
-export function failureWords(said: string): string | null {
-  const lines = said.split("\n").filter((line) => line.trim() !== "" && !harmless.test(line));
-  return lines.length === 0 ? null : lines.join("\n");
-}
 
 /** The error for a path that could not be read or written, by the message from inside. */
 export function fileError(path: string, said: string): GloveboxError {
-  const row = rows.find(({ words }) => words.test(said));
   const cause = new Error(said);
-  if (row === undefined) {
-    return new GloveboxError("INTERNAL", `${JSON.stringify(path)} could not be moved into or out of the sandbox.`, {
-      context: { path },
-      cause,
-    });
-  }
+  const row = rows.find(({ words }) => words.test(said));
+  if (row === undefined) return pathError(path, meanings.find(([words]) => words.test(said))?.[1] ?? null, cause);
   const { type, says, suggestion } = row;
   return new GloveboxError(type, `${JSON.stringify(path)} ${says}.`, { suggestion, context: { path }, cause });
 }
@@ -100,5 +54,14 @@ export function namesNotUtf8(path: string): GloveboxError {
   return new GloveboxError("INVALID_REQUEST", `${JSON.stringify(path)} holds a name that is not UTF-8.`, {
     suggestion: "Rename it inside the sandbox, or copy its neighbours one by one.",
     context: { path },
+  });
+}
+
+/** The error for an archive from inside that is none. */
+export function badAnswer(subject: string, problem: string): GloveboxError {
+  return new GloveboxError("POLICY_DENIED", `The sandbox's answer was refused (${subject}): ${problem}.`, {
+    suggestion:
+      "A program in the sandbox may have disturbed what answers there: end its background processes, or the sandbox.",
+    context: { subject, rule: "answer" },
   });
 }

@@ -1,6 +1,6 @@
 import type { CallOptions } from "../../engines/engine.ts";
 import type { FileListing, NewTreeEntry, SizedContent, TreeEntry } from "./file-facts.ts";
-import type { TreeChanges } from "./update/tree-changes.ts";
+import type { TreeChanges } from "./tree-changes.ts";
 
 export interface ListOptions extends CallOptions {
   /** Depth; default 1: the folder's own entries. */
@@ -61,6 +61,17 @@ export interface BatchFile {
   readonly bytes: Uint8Array | null;
 }
 
+/** What is below a folder: paths relative to it, as bytes. */
+export interface FoundEntries {
+  /** Regular files. */
+  readonly files: readonly Uint8Array[];
+  readonly links: readonly Uint8Array[];
+  /** Pipes, sockets and devices. */
+  readonly others: readonly Uint8Array[];
+  /** Folders that cannot be looked into; empty where all can be. */
+  readonly closedFolders: readonly Uint8Array[];
+}
+
 /** The limits of an archive. */
 export interface PackRequest extends CallOptions {
   /** Bytes of the archive, in which each entry takes half a kibibyte or more in addition to its content. */
@@ -72,8 +83,8 @@ export interface FileWay {
   /** Lists a folder; links are shown, not followed. */
   list(path: string, request: ListRequest): Promise<FileListing>;
   read(path: string, request: ReadRequest): Promise<FileContent>;
-  /** Paths of the regular files below a folder, relative to it, as far as they fit; no link is followed. */
-  findFiles(folder: string, options: CallOptions): Promise<readonly Uint8Array[]>;
+  /** What is below a folder, as far as it fits; no link is followed. */
+  findEntries(folder: string, options: CallOptions): Promise<FoundEntries>;
   /** In the order of the request; the last ones are missing when there was no time for them. */
   readBatch(folder: string, request: BatchRequest): Promise<readonly BatchFile[]>;
   /** Creates or replaces a file atomically, once all of it is there. */

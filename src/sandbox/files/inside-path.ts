@@ -10,7 +10,7 @@ const maxBytes = 4095;
  */
 export function insidePath(path: string): string {
   const problem = problemOf(path);
-  if (problem === null) return path.replace(/(?<=.)\/+$/, "");
+  if (problem === null) return path.replace(/(?<!\/)\/+$/, "") || "/";
   throw new GloveboxError("INVALID_REQUEST", `The path ${JSON.stringify(path.slice(0, 200))} ${problem}.`, {
     suggestion: "Name an absolute path inside the sandbox, such as /work/notes.txt.",
     context: { field: "path" },

@@ -1,13 +1,13 @@
 import { GloveboxError } from "../../errors/glovebox-error.ts";
-import { runsInterpretersOnly, type Capabilities } from "../../engines/capabilities.ts";
-import type { CallOptions } from "../../engines/engine.ts";
+import { assertRunsAnyProgram, runsInterpretersOnly, type Capabilities } from "../../engines/capabilities.ts";
+import type { CallOptions, Container } from "../../engines/engine.ts";
 import type { FileListing, NewTreeEntry, SizedContent, TreeEntry } from "./file-facts.ts";
-import type { FileContainer } from "./file-process.ts";
 import type {
   BatchFile,
   BatchRequest,
   FileContent,
   FileWay,
+  FoundEntries,
   ListOptions,
   PackRequest,
   ReadOptions,
@@ -16,7 +16,7 @@ import type {
 import { HostFiles } from "./host/host-files.ts";
 import type { HostPlaces } from "./host/host-place.ts";
 import { InsideFiles } from "./inside-files.ts";
-import type { TreeChanges } from "./update/tree-changes.ts";
+import type { TreeChanges } from "./tree-changes.ts";
 
 const defaultEntries = 10_000;
 
@@ -24,19 +24,20 @@ const defaultEntries = 10_000;
  * Files of a sandbox: the one way in and out for reading, writing, listing and copying. Paths are absolute paths inside.
  *
  * All throw NOT_FOUND, PERMISSION_DENIED, INVALID_REQUEST (a folder instead of a file, a FIFO, a device, an invalid
- * path), UNSUPPORTED if only interpreters can run and its folders are not accessible, and what `AnswerStream` throws.
+ * path), UNSUPPORTED if only interpreters can run and its folders are not accessible, POLICY_DENIED, TIMEOUT, CANCELLED and
+ * SANDBOX_LOST.
  */
 export class SandboxFiles {
   readonly #way: FileWay;
 
   /** `places`: the folders of a sandbox in which no program of ours can run. */
   constructor(
-    container: FileContainer,
+    container: Pick<Container, "files">,
     capabilities: Pick<Capabilities, "programs" | "isolation">,
     places: HostPlaces | null = null,
   ) {
     const isOnHost = places !== null && runsInterpretersOnly(capabilities);
-    this.#way = isOnHost ? new HostFiles(places) : new InsideFiles(container, capabilities);
+    this.#way = isOnHost ? new HostFiles(places) : wayInto(container, capabilities);
   }
 
   /** Lists a folder; links are shown, not followed. */
@@ -54,14 +55,13 @@ export class SandboxFiles {
   }
 
   /**
-   * Paths of the regular files below a folder, relative to it, as bytes. Those that do not fit, or cannot be reached in
-   * time, are missing. @throws UNSUPPORTED when the sandbox lacks the tools
+   * What is below a folder, by kind. What does not fit, or cannot be reached in time, is missing.
    */
-  findFiles(folder: string, options: CallOptions = {}): Promise<readonly Uint8Array[]> {
-    return this.#way.findFiles(folder, options);
+  findEntries(folder: string, options: CallOptions = {}): Promise<FoundEntries> {
+    return this.#way.findEntries(folder, options);
   }
 
-  /** Many small files at once. @throws as `findFiles` */
+  /** Many small files at once. */
   readBatch(folder: string, request: BatchRequest): Promise<readonly BatchFile[]> {
     return this.#way.readBatch(folder, request);
   }
@@ -108,8 +108,7 @@ export class SandboxFiles {
 
   /**
    * Everything in a folder, as bytes that only `unpack` of a sandbox reads: names of any bytes, modes and, where the
-   * sandbox can have them, links and FIFOs. At most 1,000,000 entries, 2,048 folders in folders (255 where the folders
-   * are on this machine), and ten minutes.
+   * sandbox can have them, links and FIFOs. At most 1,000,000 entries, 255 folders in folders, and ten minutes.
    * @throws at its end when a part could not be read, POLICY_DENIED for more than that, TIMEOUT
    */
   async *pack(folder: string, request: PackRequest): AsyncGenerator<Uint8Array, void, undefined> {
@@ -117,12 +116,24 @@ export class SandboxFiles {
   }
 
   /**
-   * Restores what `pack` has read into an existing folder, in this sandbox or another one, within the same bounds.
+   * Restores what `pack` has read into an existing folder, in this sandbox or another one, within the same bounds; what
+   * stands in its way there goes.
    * @throws POLICY_DENIED when it does not fit
    */
   async unpack(folder: string, archive: AsyncIterable<Uint8Array>, options: CallOptions = {}): Promise<void> {
     await this.#way.unpack(folder, archive, options);
   }
+}
+
+function wayInto(
+  container: Pick<Container, "files">,
+  capabilities: Pick<Capabilities, "programs" | "isolation">,
+): FileWay {
+  return new InsideFiles((folder) => {
+    assertRunsAnyProgram(capabilities, "that would move files");
+    if (container.files !== undefined) return container.files(folder);
+    throw new GloveboxError("UNSUPPORTED", "Nothing moves files in this sandbox.");
+  });
 }
 
 function inOnePiece(content: Uint8Array): SizedContent {

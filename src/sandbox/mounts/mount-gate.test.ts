@@ -28,6 +28,7 @@ async function judge(given: string, kept: readonly string[] = []): Promise<Mount
     protectedPlaces: kept.map((name) => ({ path: at("root", name), what: "something kept" })),
     nonMainReadOnly: true,
     hasAllowlist: false,
+    projectsSetting: "GLOVEBOX_PROJECT_ROOTS",
   };
   const gate = { policy, platform: process.platform, workingDirectory: at("root") };
   await using judged = await judgeHostPath(gate, { path: given, use: "project", access: "read-only", isMain: false });

@@ -4,13 +4,16 @@ import { GloveboxError } from "../../errors/glovebox-error.ts";
 /** Bytes per read. */
 const chunkBytes = 256 * 1024;
 
-/** All bytes of an open file, null if there are more than `maxBytes`; counted while reading, as the file may grow. */
+/**
+ * All bytes of an open file or pipe, null if there are more than `maxBytes`; counted while reading, as the file may
+ * grow.
+ */
 export async function readBounded(file: FileHandle, maxBytes: number): Promise<Uint8Array | null> {
-  const { size } = await file.stat();
-  if (size > maxBytes) return null;
+  const facts = await file.stat();
+  if (facts.size > maxBytes) return null;
   const chunks: Uint8Array[] = [];
   let bytes = 0;
-  for await (const chunk of chunksOf(file)) {
+  for await (const chunk of chunksOf(file, facts.isFile() ? 0 : null)) {
     chunks.push(chunk);
     bytes += chunk.length;
     if (bytes > maxBytes) return null;
@@ -40,11 +43,12 @@ export async function* readExactly(file: FileHandle, sizeBytes: number): AsyncGe
   );
 }
 
-async function* chunksOf(file: FileHandle): AsyncGenerator<Uint8Array, void, undefined> {
-  for (let position = 0; ;) {
+/** `from`: null for what has no positions, such as a pipe. */
+async function* chunksOf(file: FileHandle, from: 0 | null = 0): AsyncGenerator<Uint8Array, void, undefined> {
+  for (let position: number | null = from; ;) {
     const { bytesRead, buffer } = await file.read({ buffer: Buffer.alloc(chunkBytes), position });
     if (bytesRead === 0) return;
-    position += bytesRead;
+    if (position !== null) position += bytesRead;
     yield buffer.subarray(0, bytesRead);
   }
 }

@@ -1,15 +1,19 @@
-import type { EgressConnection, ForwarderChannel } from "../../egress/egress-connection.ts";
-import { forwarderCommand, forwarderUser, type ForwarderInterpreter } from "../../egress/forwarder.ts";
+import type { EgressConnection } from "../../egress/egress-connection.ts";
 import type { NetworkGrant } from "../../egress/network-access.ts";
 import type { RedactText } from "../../egress/refusal-listener.ts";
-import type { CallOptions, Process } from "../../engines/engine.ts";
+import { certificateFile, networkPort } from "../../egress/sandbox-end.ts";
+import type { CallOptions } from "../../engines/engine.ts";
+import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { Denial } from "../../policy/network/denial.ts";
+import { helperUser } from "../../policy/profile.ts";
 import type { Sandbox } from "../sandbox.ts";
 
+/** A sandbox that may have a network. */
+export type NetworkSandbox = Pick<Sandbox, "id" | "capabilities" | "listen" | "placeFile">;
+
 export interface OpenNetwork {
-  readonly sandbox: Pick<Sandbox, "id" | "capabilities" | "exec">;
+  readonly sandbox: NetworkSandbox;
   readonly grant: NetworkGrant;
-  readonly interpreter: ForwarderInterpreter;
   readonly onDenied: (denial: Denial) => void;
   /** Removes secrets from the destinations that programs requested. */
   readonly redact: RedactText;
@@ -19,18 +23,15 @@ export interface OpenNetwork {
 /**
  * Connects the sandbox to the egress proxy until the connection is closed; resolves when it is open.
  *
- * The sandbox itself has no network. A forwarder inside, an additional process that serves all programs there, listens
- * on loopback and relays bytes over its standard streams.
- * @throws NETWORK_ERROR, and what starting the forwarder throws
+ * The sandbox itself has no network. What its programs say at a port of its loopback is carried to the proxy.
+ * @throws NETWORK_ERROR, and what the engine throws
  */
 export async function openNetwork(open: OpenNetwork): Promise<EgressConnection> {
-  const { sandbox, grant, interpreter, onDenied, redact, signal } = open;
-  const command = await forwarderCommand(interpreter);
+  const { sandbox, grant, onDenied, redact, signal } = open;
   const network = await grant.connect(sandbox.id, redact);
   network.onDenied = onDenied;
   try {
-    network.attach(await execForwarder(sandbox, command, { signal }), grant.preamble);
-    await network.ready(signal);
+    await connect(sandbox, { grant, network, signal });
     return network;
   } catch (error) {
     network.close();
@@ -38,17 +39,23 @@ export async function openNetwork(open: OpenNetwork): Promise<EgressConnection> 
   }
 }
 
-async function execForwarder(
-  sandbox: Pick<Sandbox, "capabilities" | "exec">,
-  command: readonly string[],
-  options: CallOptions,
-): Promise<ForwarderChannel> {
-  const user = sandbox.capabilities.execUser ? forwarderUser : undefined;
-  const forwarder = await sandbox.exec({ command, user, inheritsEnvironment: false, workingDirectory: "/" }, options);
-  return { input: forwarder.stdin, output: stdoutOf(forwarder) };
+async function connect(
+  sandbox: NetworkSandbox,
+  { grant, network, signal }: CallOptions & { readonly grant: NetworkGrant; readonly network: EgressConnection },
+): Promise<void> {
+  const { execUser, helperUser: hasHelpers = execUser } = sandbox.capabilities;
+  const user = hasHelpers ? helperUser : undefined;
+  const { listen, placeFile } = sandbox;
+  if (listen === undefined || placeFile === undefined) throw noNetwork();
+  await Promise.all([
+    placeFile({ path: certificateFile, content: Buffer.from(grant.certificates), user }, { signal }),
+    network.serve((onConnection) => listen(networkPort, onConnection, { signal })),
+  ]);
 }
 
-/** What a process writes to its standard output. */
-async function* stdoutOf(process: Process): AsyncGenerator<Uint8Array, void, undefined> {
-  for await (const { stream, bytes } of process.output) if (stream === "stdout") yield bytes;
+function noNetwork(): GloveboxError {
+  return new GloveboxError("UNSUPPORTED", "A sandbox without walls of its own has no network of its own either.", {
+    suggestion: "Choose an engine whose isolation is at least namespaces, or leave network out.",
+    context: { field: "network", missing: "execNetwork" },
+  });
 }

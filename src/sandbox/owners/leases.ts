@@ -72,6 +72,11 @@ export class Leases {
     this.#options = options;
   }
 
+  /** Owner id of this process. */
+  get owner(): string {
+    return this.#options.owner;
+  }
+
   /** Takes this process's lease, once, and keeps it renewed until `release`. */
   hold(): Promise<void> {
     this.#held ??= this.#hold();

@@ -1,5 +1,5 @@
 import { readFileSync, readlinkSync } from "node:fs";
-import { parseProcessStat, type ProcessStat } from "../../base/processes/process-stat.ts";
+import { readProcessStat } from "../../base/processes/process-stat.ts";
 
 /** Identifies a process even if its pid is reused, and on this machine alone. */
 export interface ProcessIdentity {
@@ -12,7 +12,7 @@ export interface ProcessIdentity {
 
 /** Identity of a process of this machine, such as one's own. */
 export function identityOf(pid: number, hostName: string): ProcessIdentity {
-  return { machine: thisMachine(hostName), pid, startTicks: readStat(pid)?.startTicks ?? null };
+  return { machine: thisMachine(hostName), pid, startTicks: readProcessStat(pid)?.startTicks ?? null };
 }
 
 /** Whether that very process still runs; null when it is another machine's than `own`, so that only time can tell. */
@@ -24,7 +24,7 @@ export function isAlive(identity: ProcessIdentity, own: ProcessIdentity): boolea
     // If we have no right to signal it, it exists.
     if ((error as NodeJS.ErrnoException).code !== "EPERM") return false;
   }
-  const stat = readStat(identity.pid);
+  const stat = readProcessStat(identity.pid);
   return stat === null ? identity.startTicks === null : !stat.hasEnded && stat.startTicks === identity.startTicks;
 }
 
@@ -40,14 +40,5 @@ function thisMachine(hostName: string): string {
     return `${boot}/${readlinkSync("/proc/self/ns/pid")}`;
   } catch {
     return hostName;
-  }
-}
-
-/** What Linux reports about a process; null where it does not, or when there is none. */
-function readStat(pid: number): ProcessStat | null {
-  try {
-    return parseProcessStat(readFileSync(`/proc/${pid}/stat`, "utf8"));
-  } catch {
-    return null;
   }
 }

@@ -24,17 +24,36 @@ const oneShotMs = 50;
  */
 export class RecordWriter {
   readonly #options: RecordWriterOptions;
-  readonly record: LiveRecord;
-  readonly #written: Promise<boolean>;
+  #record: LiveRecord;
+  /** What others see; null: nothing yet. */
+  #shown: LiveRecord | null = null;
+  #peerAddress: string | null = null;
+  #isRemoved = false;
+  #written: Promise<boolean>;
   readonly #removing = Promise.withResolvers<void>();
 
   constructor(record: LiveRecord, options: RecordWriterOptions) {
     this.#options = options;
-    this.record = record;
+    this.#record = record;
     this.#written = this.#write();
   }
 
+  get record(): LiveRecord {
+    return this.#record;
+  }
+
+  /** Changes what is said of its work; others see the newest a moment later. */
+  setWork(work: string): void {
+    if (this.#record.work === work) return;
+    this.#record = { ...this.#record, work };
+    this.#written = this.#written.then(async (isThere) => {
+      if (isThere && !this.#isRemoved && this.#shown !== this.#record) await this.#show();
+      return isThere;
+    });
+  }
+
   async remove(): Promise<void> {
+    this.#isRemoved = true;
     this.#removing.resolve();
     if (!(await this.#written)) return;
     await this.#bestEffort("record", () => this.#options.records.delete(this.record.id));
@@ -43,10 +62,15 @@ export class RecordWriter {
   /** Resolves to whether there is anything to remove. */
   async #write(): Promise<boolean> {
     if (this.record.kind === "execute" && (await settlesWithin(this.#removing.promise, oneShotMs))) return false;
-    let peerAddress: string | null = null;
-    await this.#bestEffort("peer server", async () => void (peerAddress = await this.#options.peerServer.open()));
-    await this.#bestEffort("record", () => this.#options.records.add({ ...this.record, peerAddress }));
+    await this.#bestEffort("peer server", async () => void (this.#peerAddress = await this.#options.peerServer.open()));
+    await this.#show();
     return true;
+  }
+
+  async #show(): Promise<void> {
+    const shown = (this.#shown = this.#record);
+    const peerAddress = this.#peerAddress;
+    await this.#bestEffort("record", () => this.#options.records.add({ ...shown, peerAddress }));
   }
 
   async #bestEffort(what: string, work: () => Promise<void>): Promise<void> {

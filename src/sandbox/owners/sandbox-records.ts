@@ -16,6 +16,12 @@ export interface SandboxRecord {
   readonly createdAtMs: number;
   /** What its caller has marked it with; left out for nothing. */
   readonly labels?: Readonly<Record<string, string>> | undefined;
+  /** Its caller's own word for it; left out for none. */
+  readonly name?: string | undefined;
+  /** Its container's image; left out where the engine has none. */
+  readonly image?: string | undefined;
+  /** What runs in it, or ran last, in a few words; left out until something does. */
+  readonly work?: string | undefined;
   /** Where its owner can be asked for it (`src/peers`); null: nowhere. */
   readonly peerAddress?: string | null | undefined;
 }
@@ -31,6 +37,8 @@ const idForm = /^sbx-[a-z0-9]{1,40}$/;
 export class SandboxRecords {
   readonly #folder: string;
   readonly #uid: number | null;
+  /** Those that this process has written, as they are in their files. */
+  readonly #own = new Map<string, SandboxRecord>();
 
   /** `uid`: this user's; null where the system has no user ids. */
   constructor(folder: string, uid: number | null) {
@@ -43,9 +51,11 @@ export class SandboxRecords {
     const file = this.#file(record.id);
     await writeFile(`${file}.new`, JSON.stringify(record), { mode: 0o600 });
     await rename(`${file}.new`, file);
+    this.#own.set(record.id, record);
   }
 
   async delete(id: string): Promise<void> {
+    this.#own.delete(id);
     await rm(this.#file(id), { force: true });
   }
 
@@ -64,6 +74,8 @@ export class SandboxRecords {
   }
 
   async #read(name: string): Promise<SandboxRecord | null> {
+    const own = this.#own.get(name.slice(0, -".json".length));
+    if (own !== undefined) return own;
     try {
       return JSON.parse(await readFile(path.join(this.#folder, name), "utf8")) as SandboxRecord;
     } catch {

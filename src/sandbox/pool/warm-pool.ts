@@ -2,7 +2,7 @@ import { throwIfCancelled } from "../../base/abort.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { EngineName } from "../../engines/engine.ts";
 import type { Admission } from "../admission/admission.ts";
-import type { SandboxIdentity } from "../sandbox.ts";
+import type { SandboxIdentity } from "../sandbox-parts.ts";
 import type { Caller, Sandboxes } from "../sandboxes.ts";
 import { Demand } from "./demand.ts";
 import { imageOf, makeSpare } from "./make-spare.ts";

@@ -1,4 +1,4 @@
-import type { CallOptions, ExecSpec, Process } from "../../engines/engine.ts";
+import type { CallOptions, ExecSpec, Process, TerminalProcess, TerminalSize } from "../../engines/engine.ts";
 import type { SandboxFiles } from "../files/sandbox-files.ts";
 import { withPlainOutput } from "../../policy/request/plain-output.ts";
 import { redactedOutput } from "../secrets/redacted-output.ts";
@@ -10,8 +10,8 @@ import type { Sandbox } from "../sandbox.ts";
 export interface AddedProgramSpec extends Pick<ExecSpec, "command" | "environment" | "workingDirectory"> {
   /** Whether it gets the variables of the sandbox's own programs, below those given here; default: it does not. */
   readonly asProgram?: boolean | undefined;
-  /** Whether its output is a terminal; default: it is not, which its variables say. */
-  readonly inTerminal?: boolean | undefined;
+  /** Size of the terminal that it is given; default: it has none, which its variables say. */
+  readonly terminal?: TerminalSize | undefined;
 }
 
 /** How a sandbox of this process is shown. */
@@ -26,6 +26,8 @@ export interface AddedProgram extends Process {
    * Ends it with everything it started: SIGTERM, then SIGKILL. Output that has not been read is lost. Never rejects.
    */
   end(): Promise<TreeEnd>;
+  /** Another size of its terminal; left out where it was given none. */
+  resize?(size: TerminalSize): void;
   /** Resolves when nothing that it started is left, as far as that can be had, or the sandbox is gone. */
   readonly settled: Promise<void>;
 }
@@ -35,6 +37,8 @@ export interface ReachedSandbox {
   readonly id: string;
   readonly capabilities: Capabilities;
   readonly files: SandboxFiles;
+  /** Whether this process removes it, or has removed it. */
+  readonly isRemoved: boolean;
   /**
    * Runs a program beside the owner's.
    * @throws UNSUPPORTED at isolation preload, SANDBOX_LOST, CANCELLED, and what the engine throws
@@ -48,6 +52,9 @@ export function reachedSandbox(sandbox: Sandbox, view: OwnSandboxView = {}): Rea
     id,
     capabilities,
     files,
+    get isRemoved() {
+      return sandbox.state !== "running";
+    },
     exec: (spec, options) => addProgram(sandbox, view, spec, options),
   };
 }
@@ -59,10 +66,15 @@ async function addProgram(
   options?: CallOptions,
 ): Promise<AddedProgram> {
   assertRunsAnyProgram(sandbox.capabilities, "beside the sandbox's own program");
-  const { asProgram, inTerminal, environment, ...rest } = spec;
+  const { asProgram, terminal, environment, ...rest } = spec;
   const variables = { ...(asProgram === true ? sandbox.programEnvironment : {}), ...environment };
-  const told = inTerminal === true ? variables : withPlainOutput(variables);
-  const process = await sandbox.exec({ ...rest, environment: told, concurrent: true }, options);
+  const told = terminal === undefined ? withPlainOutput(variables) : variables;
+  const start = { ...rest, environment: told };
+  const { execInTerminal } = sandbox;
+  const process: Process & Partial<Pick<TerminalProcess, "resize">> =
+    terminal === undefined || execInTerminal === undefined
+      ? await sandbox.exec(start, options)
+      : await execInTerminal(start, terminal, options);
   const redaction = withSecrets ? null : sandbox.output.redaction;
   return {
     stdin: process.stdin,
@@ -71,6 +83,7 @@ async function addProgram(
     kill: (signal) => process.kill(signal),
     end: () => sandbox.endProcessAlone(process),
     ...(process.signal === undefined ? {} : { signal: process.signal.bind(process) }),
+    ...(process.resize === undefined ? {} : { resize: process.resize.bind(process) }),
     settled: endLeftBehind(sandbox, process),
   };
 }

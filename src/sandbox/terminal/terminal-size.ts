@@ -1,8 +1,4 @@
-/** Of a terminal, in characters. */
-export interface TerminalSize {
-  readonly columns: number;
-  readonly rows: number;
-}
+import type { TerminalSize } from "../../engines/engine.ts";
 
 /** The kernel keeps them in 16 bits; nobody has that many. */
 const most = 4096;

@@ -1,5 +1,5 @@
 import { gitConfigPaths } from "../../policy/tooling/git-config-paths.ts";
-import { gitIndexLinks } from "../../policy/tooling/git-index-links.ts";
+import { gitIndexLinks, type GitIndexLinks } from "../../policy/tooling/git-index-links.ts";
 import { pathInside } from "../../policy/tooling/path-inside.ts";
 import type { ProjectLook } from "./project-look.ts";
 
@@ -12,17 +12,20 @@ const maxBytes = { pointer: 4_096, config: 65_536, index: 16 * 1024 * 1024 } as 
 /** How many git folders are looked at, and how deep names of submodules may be. */
 const max = { folders: 128, moduleDepth: 6, modules: 512 } as const;
 
-/**
- * Notes what decides which programs git runs in a project: of its own git folder, wherever in the project that is, and
- * of the repositories in it that `git status` enters too.
- */
-export async function lookAtGit(look: ProjectLook, root: string): Promise<void> {
-  await new GitLook(look, root).workTree("");
-}
+/** Folders that are searched for repositories, and by whom no tool of the owner looks for one. */
+const maxSearched = 1_024;
+const maxDepth = 32;
+const searchedAtOnce = 32;
+const unsearched: ReadonlySet<string> = new Set([".git", "node_modules"]);
 
-class GitLook {
+/**
+ * What decides which programs git runs in a project: of its own git folder, wherever in the project that is, and of the
+ * repositories in it.
+ */
+export class GitLook {
   readonly #look: ProjectLook;
   readonly #root: string;
+  readonly #trees = new Set<string>();
   readonly #seen = new Set<string>();
   #entered = 0;
 
@@ -32,21 +35,81 @@ class GitLook {
     this.#root = root;
   }
 
-  async workTree(folder: string): Promise<void> {
+  /** Notes the project's own, and those that `git status` enters too. */
+  async known(): Promise<void> {
+    await this.#bare("");
+    await this.#workTree("");
+  }
+
+  /**
+   * Notes those that no index lists, which git enters only when it is called in them, as editors do: breadth first, in
+   * at most 1,024 folders, 32 deep, and not in `node_modules`.
+   */
+  async search(): Promise<void> {
+    const queue = [""];
+    for (let next = 0; next < queue.length;) {
+      if (next === maxSearched) return this.#look.leaveOut("search");
+      const folders = queue.slice(next, Math.min(next + searchedAtOnce, maxSearched));
+      next += folders.length;
+      const listed = await Promise.all(folders.map((each) => this.#look.entries(each === "" ? "." : each)));
+      for (const [index, folder] of folders.entries()) {
+        const entries = listed[index] ?? new Map<string, boolean>();
+        if (entries.has(".git")) await this.#workTree(folder);
+        if (folder !== "" && this.#isBare((name) => entries.has(name))) await this.#gitFolder(folder, folder);
+        if (this.#seen.has(folder)) continue;
+        for (const [name, isFolder] of entries) {
+          if (!isFolder || unsearched.has(name)) continue;
+          if (folder.split("/").length < maxDepth) queue.push(below(folder, name));
+          else this.#look.leaveOut("search");
+        }
+      }
+    }
+  }
+
+  async #workTree(folder: string): Promise<void> {
+    if (this.#trees.has(folder)) return;
+    this.#trees.add(folder);
     const place = below(folder, ".git");
     const kind = await this.#look.noteAlone(place);
     const named = kind === "file" ? /^gitdir: (.*)$/m.exec(await this.#text(place, maxBytes.pointer))?.[1] : undefined;
     const gitFolder = kind === "folder" ? place : this.#inside(folder, named ?? "");
     if (gitFolder === null) return;
     await this.#gitFolder(gitFolder, folder);
-    for (const link of gitIndexLinks((await this.#look.read(below(gitFolder, "index"), maxBytes.index)) ?? empty)) {
+    for (const link of await this.#links(gitFolder)) {
       const inner = this.#inside(folder, link);
-      if (inner !== null && !this.#isFull) await this.workTree(inner);
+      if (inner !== null && !this.#isFull) await this.#workTree(inner);
     }
   }
 
+  /** Git takes a folder with these names for a repository, without any `.git`. */
+  async #bare(folder: string): Promise<void> {
+    const names = ["HEAD", "objects", "commondir"];
+    const there = new Set<string>();
+    for (const name of names) if ((await this.#look.kind(below(folder, name))) !== null) there.add(name);
+    if (this.#isBare((name) => there.has(name))) await this.#gitFolder(folder, folder);
+  }
+
+  #isBare(has: (name: string) => boolean): boolean {
+    return has("HEAD") && (has("objects") || has("commondir"));
+  }
+
+  async #links(gitFolder: string): Promise<readonly string[]> {
+    const own = await this.#index(gitFolder, "index");
+    const shared = await Promise.all(own.sharedIndexes.map((name) => this.#index(gitFolder, name)));
+    // What a split index needs and is not there leaves its entries unknown.
+    if (shared.some(({ isThere }) => !isThere)) this.#look.leaveOut("form");
+    return [own, ...shared].flatMap(({ links }) => links);
+  }
+
+  async #index(gitFolder: string, name: string): Promise<GitIndexLinks & { readonly isThere: boolean }> {
+    const bytes = await this.#look.read(below(gitFolder, name), maxBytes.index);
+    const read = gitIndexLinks(bytes ?? empty);
+    if (!read.isWhole) this.#look.leaveOut(read.links.length > 0 ? "repositories" : "form");
+    return { ...read, isThere: bytes !== null };
+  }
+
   async #gitFolder(folder: string, workTree: string): Promise<void> {
-    if (this.#isFull || this.#seen.has(folder)) return;
+    if (this.#seen.has(folder) || this.#isFull) return;
     this.#seen.add(folder);
     for (const name of gitFiles) await this.#look.note(below(folder, name));
     for (const name of ["config", "config.worktree"]) await this.#config(folder, name, workTree);
@@ -61,9 +124,10 @@ class GitLook {
 
   /** Git folders of submodules; a submodule's name may have slashes. */
   async #modules(folder: string, depth: number): Promise<void> {
-    if (depth > max.moduleDepth) return;
-    for (const name of await this.#look.names(folder)) {
-      if ((this.#entered += 1) > max.modules) return;
+    const names = await this.#look.names(folder);
+    if (names.length > 0 && depth > max.moduleDepth) return this.#look.leaveOut("repositories");
+    for (const name of names) {
+      if ((this.#entered += 1) > max.modules) return this.#look.leaveOut("repositories");
       const inner = below(folder, name);
       const isGitFolder = (await this.#look.names(inner)).includes("HEAD");
       if (this.#isFull) return;
@@ -81,7 +145,9 @@ class GitLook {
   }
 
   get #isFull(): boolean {
-    return this.#seen.size >= max.folders;
+    if (this.#seen.size < max.folders) return false;
+    this.#look.leaveOut("repositories");
+    return true;
   }
 
   #inside(folder: string, named: string): string | null {

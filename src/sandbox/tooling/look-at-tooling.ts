@@ -1,7 +1,8 @@
 import type { ToolingSnapshot } from "../../policy/tooling/tooling-changes.ts";
-import { toolingPaths } from "../../policy/tooling/tooling-files.ts";
+import { toolingNames, toolingPaths } from "../../policy/tooling/tooling-files.ts";
+import type { ToolingGap } from "../../policy/tooling/tooling-gaps.ts";
 import type { OpenPlace } from "../mounts/open-place.ts";
-import { lookAtGit } from "./look-at-git.ts";
+import { GitLook } from "./look-at-git.ts";
 import { ProjectLook } from "./project-look.ts";
 
 export interface LookAtTooling {
@@ -14,8 +15,10 @@ export interface LookAtTooling {
 /** The files through which a project runs code on its owner's machine, as they are at one moment. */
 export interface ToolingLook {
   readonly snapshot: ToolingSnapshot;
-  /** Whether nothing was left out because of its number, its depth, or the time. */
+  /** Whether nothing was left out. */
   readonly isWhole: boolean;
+  /** Why something was, without duplicates. */
+  readonly gaps: readonly ToolingGap[];
 }
 
 /** Looks at them (SPEC MO2). Null when the project cannot be read: it was moved away, or a program took the right to. */
@@ -23,14 +26,22 @@ export async function lookAtTooling({ place, platform, morePaths }: LookAtToolin
   try {
     const look = await ProjectLook.open(place, platform);
     try {
-      // Git first: nothing that a program puts elsewhere can use up the time for it.
-      await lookAtGit(look, place.realPath);
-      await Promise.all(toolingPaths(morePaths).map((path) => look.note(path)));
-      return { snapshot: look.snapshot, isWhole: look.isWhole };
+      await noteTooling(look, place.realPath, morePaths);
+      return { snapshot: look.snapshot, isWhole: look.gaps.length === 0, gaps: look.gaps };
     } finally {
       await look.close();
     }
   } catch {
     return null;
   }
+}
+
+/** Notes all of them. `root` is the real path of the project, which git's files may name. */
+export async function noteTooling(look: ProjectLook, root: string, morePaths: readonly string[]): Promise<void> {
+  const git = new GitLook(look, root);
+  // Git first and the search last: nothing that a program puts elsewhere can use up the time for what is known.
+  await git.known();
+  const named = toolingNames(await look.names("."));
+  await Promise.all([...toolingPaths(morePaths), ...named].map((path) => look.note(path)));
+  await git.search();
 }

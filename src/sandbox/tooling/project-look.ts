@@ -2,12 +2,16 @@ import { constants, type BigIntStats } from "node:fs";
 import { lstat, open, opendir } from "node:fs/promises";
 import type { PlaceKind } from "../../policy/mounts/mount-verdict.ts";
 import type { ToolingSnapshot } from "../../policy/tooling/tooling-changes.ts";
+import type { ToolingGap } from "../../policy/tooling/tooling-gaps.ts";
 import { HostFolder } from "../copy/host-folder.ts";
 import type { OpenPlace } from "../mounts/open-place.ts";
 import { readBounded } from "../mounts/read-bounded.ts";
 
+/** Errors of what is not there, or no file or folder but a link, socket or the like, which is noted by itself. */
+const missing: ReadonlySet<string | undefined> = new Set(["ENOENT", "ENOTDIR", "ELOOP", "ENXIO", "ENAMETOOLONG"]);
+
 /** What is looked at below one path, whatever a program has made of it; so one folder cannot hide another. */
-const max = { entries: 512, depth: 4 } as const;
+const max = { entries: 512, depth: 16, names: 4_096 } as const;
 const withinMs = 2_000;
 
 interface Noting {
@@ -28,7 +32,7 @@ export class ProjectLook {
   readonly #late = AbortSignal.timeout(withinMs);
   readonly #states = new Map<string, string>();
   readonly #places = new Map<string, PlaceKind>();
-  #isWhole = true;
+  readonly #gaps = new Set<ToolingGap>();
 
   /** @throws Node's error when the project cannot be opened */
   static async open(place: Pick<OpenPlace, "stablePath">, platform: NodeJS.Platform): Promise<ProjectLook> {
@@ -49,9 +53,14 @@ export class ProjectLook {
     return this.#states;
   }
 
-  /** Whether nothing was left out because of its number, its depth, or the time. */
-  get isWhole(): boolean {
-    return this.#isWhole;
+  /** Why something was left out; none: nothing was. */
+  get gaps(): readonly ToolingGap[] {
+    return [...this.#gaps];
+  }
+
+  /** Something is left out. */
+  leaveOut(gap: ToolingGap): void {
+    this.#gaps.add(gap);
   }
 
   close(): Promise<void> {
@@ -74,9 +83,20 @@ export class ProjectLook {
     });
   }
 
-  /** Names in a folder, at most 512; none where there is no folder. */
+  /** What a path is, without noting it; null: nothing. */
+  async kind(path: string): Promise<PlaceKind | null> {
+    return this.#within(path, async (folder, name) => kindOf(await lstat(folder.at(name), { bigint: true })));
+  }
+
+  /** Names in a folder, at most 4,096; none where there is no folder. */
   async names(path: string): Promise<readonly string[]> {
-    return (await this.#within(`${path}/.`, (folder) => this.#list(folder))) ?? [];
+    return [...(await this.entries(path)).keys()];
+  }
+
+  /** The same, each with whether it is a folder. */
+  async entries(path: string): Promise<ReadonlyMap<string, boolean>> {
+    const way = path === "." ? "." : `${path}/.`;
+    return (await this.#within(way, (folder) => this.#list(folder, max.names))) ?? new Map<string, boolean>();
   }
 
   /** The bytes of a plain file that has no more than `maxBytes`, else null. */
@@ -85,7 +105,10 @@ export class ProjectLook {
       // Neither a FIFO nor a lease makes the opening wait.
       const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
       await using file = await open(folder.at(name), flags);
-      return (await file.stat()).isFile() ? await readBounded(file, maxBytes) : null;
+      if (!(await file.stat()).isFile()) return null;
+      const bytes = await readBounded(file, maxBytes);
+      if (bytes === null) this.leaveOut("large");
+      return bytes;
     });
   }
 
@@ -106,8 +129,10 @@ export class ProjectLook {
         opened.push(folder);
       }
       return await work(folder, parts.at(-1) ?? "");
-    } catch {
-      // Missing, replaced meanwhile, or not for this user's eyes: the notes of the folders above tell of a change.
+    } catch (error) {
+      // Missing or replaced meanwhile: the notes of the folders above tell of a change.
+      const { code } = error as NodeJS.ErrnoException;
+      if (!missing.has(code)) this.leaveOut(code === "EAGAIN" || code === "EWOULDBLOCK" ? "held" : "unreadable");
       return null;
     } finally {
       await Promise.all(opened.map((each) => each[Symbol.asyncDispose]()));
@@ -128,27 +153,26 @@ export class ProjectLook {
     if (depth >= max.depth) {
       // A folder's own time shows at least that names in it were added or removed.
       this.#states.set(path, `${stat.ino} ${stat.ctimeNs}`);
+      this.leaveOut("many");
       return;
     }
     await using inner = await folder.enter(name);
-    for (const each of await this.#list(inner)) {
-      if (budget.left <= 0) this.#isWhole = false;
+    for (const each of (await this.#list(inner, max.entries)).keys()) {
+      if (budget.left <= 0) this.leaveOut("many");
       if (!this.#mayGoOn() || budget.left <= 0) return;
       budget.left -= 1;
       await this.#note({ folder: inner, name: each, path: `${path}/${each}`, depth: depth + 1, budget });
     }
   }
 
-  async #list(folder: HostFolder): Promise<readonly string[]> {
-    const names: string[] = [];
-    for await (const { name } of await opendir(folder.self)) {
-      if (names.length === max.entries || !this.#mayGoOn()) {
-        this.#isWhole = false;
-        break;
-      }
-      names.push(name);
+  async #list(folder: HostFolder, most: number): Promise<ReadonlyMap<string, boolean>> {
+    const entries = new Map<string, boolean>();
+    for await (const entry of await opendir(folder.self, { bufferSize: 256 })) {
+      if (entries.size === most) this.leaveOut("many");
+      if (entries.size === most || !this.#mayGoOn()) break;
+      entries.set(entry.name, entry.isDirectory());
     }
-    return names;
+    return entries;
   }
 
   async #stat(folder: HostFolder, name: string, path: string): Promise<BigIntStats | null> {
@@ -157,7 +181,9 @@ export class ProjectLook {
     } catch (error) {
       const { code = "" } = error as NodeJS.ErrnoException;
       // A name that is not UTF-8 exists but cannot be asked about.
-      if (code !== "ENOENT" || name.includes("\ufffd")) this.#states.set(path, code);
+      if (code === "ENOENT" && !name.includes("\ufffd")) return null;
+      this.#states.set(path, code);
+      this.leaveOut("unreadable");
       return null;
     }
   }
@@ -169,15 +195,19 @@ export class ProjectLook {
   }
 
   #keep(path: string, stat: BigIntStats): PlaceKind {
-    const file = stat.isFile() ? "file" : "other";
-    const kind = stat.isDirectory() ? "folder" : file;
+    const kind = kindOf(stat);
     this.#places.set(path, kind);
     return kind;
   }
 
   #mayGoOn(): boolean {
     if (!this.#late.aborted) return true;
-    this.#isWhole = false;
+    this.leaveOut("time");
     return false;
   }
+}
+
+function kindOf(stat: BigIntStats): PlaceKind {
+  const file = stat.isFile() ? "file" : "other";
+  return stat.isDirectory() ? "folder" : file;
 }

@@ -19,7 +19,10 @@ export interface SandboxLogsOptions {
   readonly monotonicMs: () => number;
 }
 
-/** What is held of a living sandbox's newest entries, and of all sandboxes that have ended, together. */
+/**
+ * What is held of a living sandbox's newest entries, and of all sandboxes that have ended, together: beyond it whoever holds
+ * most loses the oldest.
+ */
 const held = { livingBytes: mebibyte, endedBytes: 8 * mebibyte, ended: 1_000 } as const;
 
 /** A ring that takes next to nothing counts for this much. */
@@ -146,13 +149,27 @@ export class SandboxLogs implements SandboxObserver {
     for (const sink of this.#options.sinks) sink.offer(block);
   }
 
+  /** Of whoever holds most, so that what one prints removes nothing of another that has less. */
   #forgetOldest(): void {
-    for (const [id, ring] of this.#ended) {
-      if (this.#endedBytes <= held.endedBytes && this.#ended.size <= held.ended) return;
+    while (this.#endedBytes > held.endedBytes || this.#ended.size > held.ended) {
+      const largest = largestHolder([...this.#ended.values()]);
+      const oldest = [...this.#ended].find(([, { source }]) => source.principal === largest);
+      if (oldest === undefined) return;
+      const [id, ring] = oldest;
       this.#ended.delete(id);
       this.#endedBytes -= sizeOf(ring);
     }
   }
+}
+
+function largestHolder(rings: readonly LogRing[]): string | undefined {
+  const totals = new Map<string, number>();
+  for (const ring of rings) totals.set(ring.source.principal, (totals.get(ring.source.principal) ?? 0) + sizeOf(ring));
+  let largest: string | undefined;
+  for (const [principal, total] of totals) {
+    if (largest === undefined || total > (totals.get(largest) ?? 0)) largest = principal;
+  }
+  return largest;
 }
 
 function sizeOf({ bytes }: LogRing): number {

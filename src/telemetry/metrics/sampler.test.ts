@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi, type Mock } from "vitest";
 import { unknownStats, type ContainerStats } from "../../engines/container-stats.ts";
 import type { ObservedSandbox } from "../../sandbox/sandbox-observer.ts";
 import { Sampler } from "./sampler.ts";
@@ -23,8 +23,22 @@ function started(): { readonly sampler: Sampler; readonly taken: string[] } {
   return { sampler, taken };
 }
 
+type Watch = ObservedSandbox["sandbox"]["watchStats"];
+
 function open(sampler: Sampler, id: string, measure: Measure, engine = "one", noNetwork = "yes"): void {
-  const sandbox = { id, measure, capabilities: { noNetwork }, output: { listen: () => undefined } };
+  opened(sampler, { id, measure, capabilities: { noNetwork }, watchStats: () => false }, engine);
+}
+
+/** A sandbox that tells its statistics by itself, and how it tells them; it is never asked. */
+function openTelling(sampler: Sampler, id: string): { readonly tell: () => void; readonly watch: Mock<Watch> } {
+  let told: Parameters<Watch>[0] = () => undefined;
+  const watch = vi.fn<Watch>((listener) => ((told = listener), true));
+  const measure = (): never => expect.fail("it was asked");
+  opened(sampler, { id, measure, capabilities: { noNetwork: "yes" }, watchStats: watch }, "one");
+  return { tell: () => told(unknownStats), watch };
+}
+
+function opened(sampler: Sampler, sandbox: object, engine: string): void {
   sampler.sandboxOpened({
     sandbox,
     engine,
@@ -52,6 +66,36 @@ describe("the sampler", () => {
     expect(vi.getTimerCount()).toBe(0);
     expect(sampler.counts).toEqual({ taken: 7, skipped: 0, failed: 0 });
     expect(sampler.find("sbx-1")?.ring.newest(10)).toHaveLength(3);
+  });
+
+  it("takes what a sandbox tells by itself from its first second on, and does not ask it", async () => {
+    const { sampler, taken } = started();
+    const { tell, watch } = openTelling(sampler, "sbx-1");
+    await vi.advanceTimersByTimeAsync(999);
+    expect(watch).not.toHaveBeenCalled();
+    for (let second = 1; second <= 3; second++) {
+      await vi.advanceTimersByTimeAsync(1_000);
+      tell();
+    }
+    expect(watch).toHaveBeenCalledTimes(1);
+    expect(taken).toEqual(["sbx-1", "sbx-1", "sbx-1"]);
+    sampler.sandboxRemoved("sbx-1");
+    await vi.advanceTimersByTimeAsync(1_000);
+    tell();
+    expect(sampler.counts).toEqual({ taken: 3, skipped: 0, failed: 0 });
+  });
+
+  it("takes one sample of what is told all at once", async () => {
+    const { sampler } = started();
+    const { tell } = openTelling(sampler, "sbx-1");
+    await vi.advanceTimersByTimeAsync(1_000);
+    for (let count = 0; count < 100; count++) tell();
+    await vi.advanceTimersByTimeAsync(499);
+    tell();
+    expect(sampler.counts.taken).toBe(1);
+    await vi.advanceTimersByTimeAsync(1);
+    tell();
+    expect(sampler.counts.taken).toBe(2);
   });
 
   it("leaves one out that still has not answered, and asks the others", async () => {

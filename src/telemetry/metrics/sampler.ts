@@ -32,6 +32,8 @@ export interface SamplerCounts {
 }
 
 const intervalMs = 1_000;
+/** What comes sooner after the sample before is none: all at once, after this process was stopped, or too much of it. */
+const minGapMs = 500;
 /** How long an engine may take for one sample. */
 const askMs = 5_000;
 /** How long a sandbox whose engine failed is left alone. */
@@ -44,13 +46,15 @@ const maxEnded = 50;
 interface Live extends SampledSandbox {
   readonly startedMs: number;
   before: Reading | null;
+  /** Whether its engine's statistics come by themselves; undefined: that was not yet found out. */
+  comesByItself: boolean | undefined;
   isAsked: boolean;
   restsUntilMs: number;
 }
 
 /**
- * Takes a sample of every live sandbox each second, as long as there are any. Nothing waits for it: an engine that does not
- * answer misses its turns.
+ * Takes a sample of every live sandbox each second, as long as there are any: of what comes by itself, and by asking the others.
+ * Nothing waits for it: an engine that does not answer misses its turns.
  */
 export class Sampler implements SandboxObserver {
   readonly #options: SamplerOptions;
@@ -87,6 +91,7 @@ export class Sampler implements SandboxObserver {
       principal: observed.principal,
       startedMs: this.#options.monotonicMs(),
       before: null,
+      comesByItself: undefined,
       isAsked: false,
       restsUntilMs: 0,
     });
@@ -116,7 +121,10 @@ export class Sampler implements SandboxObserver {
   #tick(): void {
     const nowMs = this.#options.monotonicMs();
     for (const live of this.#live.values()) {
-      const { engine } = live.observed;
+      const { engine, sandbox } = live.observed;
+      // Most sandboxes have ended before the first of it would be worth its while.
+      live.comesByItself ??= sandbox.watchStats((stats) => this.#take(live, stats));
+      if (live.comesByItself) continue;
       const asked = this.#asked.get(engine) ?? 0;
       if (live.isAsked || nowMs < live.restsUntilMs || asked >= maxAsked) {
         this.#counts.skipped++;
@@ -124,33 +132,39 @@ export class Sampler implements SandboxObserver {
       }
       this.#asked.set(engine, asked + 1);
       live.isAsked = true;
-      void this.#take(live).finally(() => {
+      void this.#ask(live).finally(() => {
         live.isAsked = false;
         this.#asked.set(engine, (this.#asked.get(engine) ?? 1) - 1);
       });
     }
   }
 
-  async #take(live: Live): Promise<void> {
-    const { now, monotonicMs, logger, onSample } = this.#options;
+  async #ask(live: Live): Promise<void> {
+    const { monotonicMs, logger } = this.#options;
     const { sandbox } = live.observed;
     try {
       const signal = AbortSignal.any([this.#closing.signal, AbortSignal.timeout(askMs)]);
-      const stats = await sandbox.measure({ signal });
-      if (this.#live.get(sandbox.id) !== live) return;
-      const uptimeMs = monotonicMs() - live.startedMs;
-      const reading = { atMs: now(), stats, traffic: this.#trafficOf(live), uptimeMs };
-      const sample = sampleOf(reading, live.before);
-      live.before = reading;
-      live.ring.push(sample);
-      this.#counts.taken++;
-      onSample(sandbox.id, sample, stats);
+      this.#take(live, await sandbox.measure({ signal }));
     } catch (error) {
       live.restsUntilMs = monotonicMs() + restMs;
       if (this.#live.get(sandbox.id) !== live || this.#closing.signal.aborted) return;
       this.#counts.failed++;
       logger.debug({ sandbox: sandbox.id, err: error }, "no sample of a sandbox");
     }
+  }
+
+  #take(live: Live, stats: ContainerStats): void {
+    const { now, monotonicMs, onSample } = this.#options;
+    const { id } = live.observed.sandbox;
+    const uptimeMs = monotonicMs() - live.startedMs;
+    if (this.#live.get(id) !== live) return;
+    if (live.before !== null && uptimeMs - live.before.uptimeMs < minGapMs) return;
+    const reading = { atMs: now(), stats, traffic: this.#trafficOf(live), uptimeMs };
+    const sample = sampleOf(reading, live.before);
+    live.before = reading;
+    live.ring.push(sample);
+    this.#counts.taken++;
+    onSample(id, sample, stats);
   }
 
   /** The proxy is the only way out, so that what had none moved nothing; without a wall nobody knows. */

@@ -73,6 +73,32 @@ describe("the server's own metrics", () => {
     expect(text).not.toContain("INVENTED");
   });
 
+  it("have a bound of values for each label, whoever chose them", async () => {
+    await metrics.open();
+    metrics.mcpRequestEnded({ method: "ping", tool: null, errorType: null, durationMs: 1 });
+    for (let number = 0; number < 1_000; number += 1) {
+      const invented = `invented-${number}`;
+      metrics.httpRequestEnded({ method: "GET", route: invented, status: 1_000 + number, durationMs: 1 });
+      metrics.mcpRequestEnded({ method: invented, tool: invented, errorType: invented, durationMs: 1 });
+      metrics.operationEnded({ operation: invented, isTool: true, errorType: invented, durationMs: 1 });
+      metrics.alertTold({ kind: invented, state: "start" } as unknown as Alert);
+      metrics.runEnded({ engine: invented, kind: invented } as StartedRun, { ...end, outcome: invented } as RunEnding);
+      metrics.sandboxOpened({ ...opened, sandbox: { id: invented }, engine: invented } as unknown as ObservedSandbox);
+      metrics.sandboxRemoved(invented);
+    }
+    const text = await page();
+    const values = new Map<string, Set<string>>();
+    for (const [, name = "", value = ""] of text.matchAll(/([a-z_]+)="([^"]*)"/g)) {
+      values.set(name, (values.get(name) ?? new Set()).add(value));
+    }
+    const sizes = [...values].map(([name, { size }]) => [name, size]);
+    expect(sizes.filter(([, size]) => Number(size) > 258)).toEqual([]);
+    expect(text).toContain('http_route="_OTHER"');
+    // What was there before still counts by itself.
+    metrics.mcpRequestEnded({ method: "ping", tool: null, errorType: null, durationMs: 1 });
+    expect(await page()).toMatch(/mcp_server_operation_duration_seconds_count\{mcp_method_name="ping",.*\} 2/);
+  });
+
   it("ask for what waits, samples and queues at each reading", async () => {
     expect(await page()).toContain("glovebox_requests_waiting 3");
     waiting = 1;

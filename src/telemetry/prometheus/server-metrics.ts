@@ -3,6 +3,7 @@ import type { RunEnding, StartedRun } from "../../sandbox/run-record.ts";
 import type { ObservedSandbox, SandboxObserver } from "../../sandbox/sandbox-observer.ts";
 import type { Alert } from "../alert.ts";
 import type { MeterRecorder } from "../traces/meter-recorder.ts";
+import { BoundedLabels } from "./bounded-labels.ts";
 import type { MetricSources, PrometheusRecorder } from "./recorder.ts";
 
 /** An operation that has been answered or refused. */
@@ -46,6 +47,7 @@ export interface MetricsPage {
  */
 export class ServerMetrics implements SandboxObserver {
   readonly #sources: MetricSources;
+  readonly #labels = new BoundedLabels();
   readonly #live = new Map<string, Pick<ObservedSandbox, "engine" | "kind">>();
   #opening: Promise<void> | undefined;
   #recorder: PrometheusRecorder | undefined;
@@ -84,7 +86,7 @@ export class ServerMetrics implements SandboxObserver {
 
   sandboxOpened({ sandbox, engine, kind, startMs }: ObservedSandbox): void {
     if ((this.#recorder ?? this.#meters) === undefined) return;
-    const labels = { engine, kind };
+    const labels = this.#labels.of({ engine, kind });
     this.#live.set(sandbox.id, labels);
     this.#recorder?.sandboxes.inc(labels);
     this.#recorder?.started.inc(labels);
@@ -103,55 +105,65 @@ export class ServerMetrics implements SandboxObserver {
 
   alertTold({ kind, state }: Alert): void {
     if (state !== "start") return;
-    this.#recorder?.alerts.inc({ kind });
-    this.#meters?.alerts.add(1, { "glovebox.alert.kind": kind });
+    const labels = this.#labels.of({ kind });
+    this.#recorder?.alerts.inc(labels);
+    this.#meters?.alerts.add(1, { "glovebox.alert.kind": labels.kind });
   }
 
   runEnded({ engine, kind }: StartedRun, { outcome, durationMs }: RunEnding): void {
-    this.#recorder?.runs.inc({ engine, kind, outcome });
+    const labels = this.#labels.of({ engine, kind, outcome });
+    this.#recorder?.runs.inc(labels);
     if (durationMs === null) return;
-    this.#recorder?.runSeconds.observe({ engine, kind }, durationMs / 1_000);
-    const labels = { ...meterLabels({ engine, kind }), "glovebox.run.outcome": outcome };
-    this.#meters?.runSeconds.record(durationMs / 1_000, labels);
+    this.#recorder?.runSeconds.observe({ engine: labels.engine, kind: labels.kind }, durationMs / 1_000);
+    const meterOnes = { ...meterLabels(labels), "glovebox.run.outcome": labels.outcome };
+    this.#meters?.runSeconds.record(durationMs / 1_000, meterOnes);
   }
 
-  operationEnded({ operation, isTool, errorType, durationMs }: EndedOperation): void {
-    this.#recorder?.operationSeconds.observe({ operation, error_type: errorType ?? "" }, durationMs / 1_000);
-    const failed = failureLabel(errorType);
+  operationEnded({ operation: name, isTool, errorType, durationMs }: EndedOperation): void {
+    const labels = this.#labels.of({ operation: name, error_type: errorType ?? "" });
+    const { operation } = labels;
+    this.#recorder?.operationSeconds.observe(labels, durationMs / 1_000);
+    const failed = failureLabel(labels.error_type);
     this.#meters?.operationSeconds.record(durationMs / 1_000, { "glovebox.operation.name": operation, ...failed });
     if (isTool) this.#meters?.toolSeconds.record(durationMs / 1_000, { "gen_ai.tool.name": operation, ...failed });
   }
 
   httpRequestEnded({ method, route, status, durationMs }: EndedHttpRequest): void {
-    const labels = {
+    const labels = this.#labels.of({
       http_request_method: knownMethods.has(method) ? method : "_OTHER",
       http_route: route,
       http_response_status_code: String(status),
-    };
+    });
     this.#recorder?.httpSeconds.observe(labels, durationMs / 1_000);
     this.#meters?.httpSeconds.record(durationMs / 1_000, {
       "http.request.method": labels.http_request_method,
       "url.scheme": "http",
-      ...(route === "" ? {} : { "http.route": route }),
+      ...(route === "" ? {} : { "http.route": labels.http_route }),
       "http.response.status_code": status,
-      ...failureLabel(status >= 500 ? String(status) : null),
+      ...failureLabel(status >= 500 ? labels.http_response_status_code : ""),
     });
   }
 
   mcpRequestEnded({ method, tool, errorType, durationMs }: EndedMcpRequest): void {
-    const labels = { mcp_method_name: method, gen_ai_tool_name: tool ?? "", error_type: errorType ?? "" };
+    const labels = this.#labels.of({
+      mcp_method_name: method,
+      gen_ai_tool_name: tool ?? "",
+      error_type: errorType ?? "",
+    });
     this.#recorder?.mcpSeconds.observe(labels, durationMs / 1_000);
     this.#meters?.mcpSeconds.record(durationMs / 1_000, {
-      "mcp.method.name": method,
-      ...(tool === null ? {} : { "gen_ai.tool.name": tool, "gen_ai.operation.name": "execute_tool" }),
-      ...failureLabel(errorType),
+      "mcp.method.name": labels.mcp_method_name,
+      ...(tool === null
+        ? {}
+        : { "gen_ai.tool.name": labels.gen_ai_tool_name, "gen_ai.operation.name": "execute_tool" }),
+      ...failureLabel(labels.error_type),
     });
   }
 }
 
 /** A label by OpenTelemetry's conventions: none where nothing went wrong. */
-function failureLabel(errorType: string | null): { readonly "error.type"?: string } {
-  return errorType === null ? {} : { "error.type": errorType };
+function failureLabel(errorType: string): { readonly "error.type"?: string } {
+  return errorType === "" ? {} : { "error.type": errorType };
 }
 
 function meterLabels({ engine, kind }: Pick<ObservedSandbox, "engine" | "kind">): Readonly<Record<string, string>> {

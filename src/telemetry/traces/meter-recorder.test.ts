@@ -1,4 +1,5 @@
 import { afterEach, expect, it, vi } from "vitest";
+import { forgetOpenTelemetry } from "../../../test/helpers/forget-opentelemetry.ts";
 import { receiveOtlp } from "../../../test/helpers/otlp-receiver.ts";
 import { MeterRecorder } from "./meter-recorder.ts";
 import { startSdk } from "./start-sdk.ts";
@@ -6,7 +7,10 @@ import { startSdk } from "./start-sdk.ts";
 const ignore = (): void => undefined;
 const silent = { debug: ignore, info: ignore, warn: ignore, error: ignore };
 
-afterEach(() => void vi.unstubAllEnvs());
+afterEach(() => {
+  vi.unstubAllEnvs();
+  forgetOpenTelemetry();
+});
 
 it("how warm sandboxes are used is asked when metrics are sent", async () => {
   await using collector = await receiveOtlp();

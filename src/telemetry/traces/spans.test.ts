@@ -1,5 +1,6 @@
 import { NodeSDK, type NodeSDKConfiguration } from "@opentelemetry/sdk-node";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
+import { forgetOpenTelemetry } from "../../../test/helpers/forget-opentelemetry.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import { maxSteps } from "./spans.ts";
 import { Tracing } from "./tracing.ts";
@@ -22,7 +23,10 @@ const sdk = new NodeSDK({
   resourceDetectors: [],
 });
 sdk.start();
-afterAll(() => sdk.shutdown());
+afterAll(async () => {
+  await sdk.shutdown();
+  forgetOpenTelemetry();
+});
 
 const [traceId, clientSpan] = ["0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"];
 const traceparent = `00-${traceId}-${clientSpan}-01`;

@@ -24,6 +24,8 @@ export interface AgentInput {
   readonly prompt: string;
   readonly group: string;
   readonly isMain: boolean;
+  /** Whether it works in somebody's own folder, at the place of the group's; default false. */
+  readonly isFolder?: boolean | undefined;
   /** `newSessionId` of an earlier run, to continue it. */
   readonly sessionId?: string | undefined;
   /** Passages of the group's memory that are relevant to the prompt. */

@@ -3,10 +3,22 @@ import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
 import type { Caller } from "../../sandbox/sandboxes.ts";
 import type { ProjectSet } from "../../packages/project-sets.ts";
+import { installingNetwork } from "../../policy/network/network.ts";
+import { afterRefusals } from "../run/explain-network.ts";
 import type { GrantNetwork } from "../run/start-program.ts";
 import type { Installation } from "./installation.ts";
 import { installerVariables } from "./installers/installer-variables.ts";
 import { installers } from "./installers/installers.ts";
+import {
+  buildsProject,
+  isVersionSet,
+  mayBuildProject,
+  versionInputs,
+  versionSource,
+  versionWarning,
+  withPackageInfo,
+  type VersionSource,
+} from "./installers/version-source.ts";
 import { provideKept, putKept, type Keeping, type KeptRequest } from "./keep/put-kept.ts";
 import { readInputs } from "./read-inputs.ts";
 import { runLine, type EndedLine, type RunLine } from "./run-line.ts";
@@ -46,6 +58,31 @@ export async function installDependencies(
 ): Promise<InstalledDependencies> {
   const { installation } = request;
   if (installation === null) return { line: null, failed: null, warnings: [] };
+  const version = await readVersionSource(sandbox, request, caller);
+  const installed = await installIn(sandbox, { ...request, installation, version }, caller);
+  const isToldOf = version !== null && installed.line !== null;
+  return isToldOf ? { ...installed, warnings: [...installed.warnings, versionWarning(version)] } : installed;
+}
+
+/** Where the version of a Python project comes from; null: it is written down, or the caller sets it. */
+async function readVersionSource(
+  sandbox: Sandbox,
+  { installation, environment }: DependenciesRequest,
+  { signal }: Caller,
+): Promise<VersionSource | null> {
+  if (installation === null || !mayBuildProject(installation)) return null;
+  const { files } = await readInputs(sandbox, versionInputs, { signal });
+  const found = buildsProject(installation, files) ? versionSource(files) : null;
+  return found === null || isVersionSet(found, environment) ? null : found;
+}
+
+type VersionedRequest = DependenciesRequest & {
+  readonly installation: NonNullable<Installation>;
+  readonly version: VersionSource | null;
+};
+
+async function installIn(sandbox: Sandbox, request: VersionedRequest, caller: Caller): Promise<InstalledDependencies> {
+  const { installation } = request;
   const run = async (line: string): Promise<InstalledDependencies> => ({
     line,
     failed: await runInstallation(sandbox, { ...request, line }, caller),
@@ -63,7 +100,7 @@ export async function installDependencies(
   await using provided = await tryKept(set, caller);
   if (provided === null) return await run(line);
   request.onProgress("Taking kept dependencies");
-  await putKept(sandbox, provided, caller);
+  if (!(await isPut(sandbox, provided, caller))) return await run(line);
   return kept.after === null ? { line, failed: null, warnings: [] } : await run(kept.after);
 }
 
@@ -79,7 +116,7 @@ function forgiving({ line, failed, warnings }: InstalledDependencies): Installed
 
 /** Null if the separate installation failed: with the whole project it may succeed, or say why not. */
 async function tryKept(
-  request: Omit<KeptRequest, "install"> & DependenciesRequest,
+  request: Omit<KeptRequest, "install"> & VersionedRequest,
   caller: Caller,
 ): Promise<ProjectSet | null> {
   const install = async (apart: Sandbox, line: string): Promise<void> => {
@@ -96,34 +133,58 @@ async function tryKept(
   }
 }
 
+/** False where what git tracks in their place does not go together with them: installers replace it. */
+async function isPut(sandbox: Sandbox, kept: ProjectSet, caller: Caller): Promise<boolean> {
+  try {
+    await putKept(sandbox, kept, caller);
+    return true;
+  } catch (error) {
+    if (error instanceof GloveboxError && error.errorType === "INTERNAL") return false;
+    throw error;
+  }
+}
+
 /** Resolves to null if it succeeded. */
 async function runInstallation(
   sandbox: Sandbox,
-  request: DependenciesRequest & { readonly line: string },
+  request: VersionedRequest & { readonly line: string },
   caller: Caller,
 ): Promise<EndedLine | null> {
   request.onProgress(`Installing: ${request.line}`);
-  const granting = request.network.grant({ kind: "registries" }, caller.principal);
+  const granting = request.network.grant(installingNetwork, caller.principal);
   const grant = await untilCancelled(granting, caller.signal);
   const network = grant?.environment ?? {};
-  const environment = { ...network, ...installerVariables(network), ...request.environment };
+  const { version } = request;
+  // A line of the request may install a project elsewhere; what an installer builds beside the project has versions of its own.
+  const variables = version?.variables ?? ("line" in request.installation ? undefined : {});
+  const environment = { ...network, ...installerVariables(network, variables), ...request.environment };
+  const line = version?.readsPackageInfo === true ? withPackageInfo(request.line) : request.line;
   const onOutput = (): undefined => undefined;
-  const ended = await runLine(sandbox, { ...request, environment, grant, signal: caller.signal, onOutput });
+  const ended = await runLine(sandbox, { ...request, line, environment, grant, signal: caller.signal, onOutput });
   return ended.end.exitCode === 0 && ended.isGone && ended.end.interruption === null ? null : ended;
 }
 
-/** Why an installation failed: CANCELLED or PACKAGE_INSTALL_FAILED. */
-export function explainInstallation(line: string, { end, isGone, output }: EndedLine): GloveboxError {
+/**
+ * Why an installation failed: CANCELLED or PACKAGE_INSTALL_FAILED. Its message is one line that says what failed and which
+ * connections were refused, and then the installer's own words.
+ */
+export function explainInstallation(line: string, { end, isGone, output, networkReport }: EndedLine): GloveboxError {
   if (end.interruption === "cancel") return new GloveboxError("CANCELLED", "The run was cancelled.");
   const words = shortened(output.text().trim());
-  return new GloveboxError(
-    "PACKAGE_INSTALL_FAILED",
-    `The installation (${line.slice(0, 200)}) ${howItEnded(end, isGone)}.${words === "" ? "" : `\n${words}`}`,
-    {
-      suggestion:
-        "Read `output`; give a `setup_command` that works with the package registries alone, or an image that has what is needed.",
-    },
-  );
+  const { denials, denialCount } = networkReport;
+  const [denial] = denials;
+  const first = `The installation (${oneLine(line)}) ${howItEnded(end, isGone)}${afterRefusals(denials)}.`;
+  return new GloveboxError("PACKAGE_INSTALL_FAILED", words === "" ? first : `${first}\n${words}`, {
+    suggestion:
+      denial?.remedy ??
+      "Read `output`; give a `setup_command` that works with the package registries alone, or an image that has what is needed.",
+    ...(denial === undefined ? {} : { context: { denials, denial_count: denialCount } }),
+  });
+}
+
+/** The beginning of a shell line that may have several. */
+function oneLine(line: string): string {
+  return line.slice(0, 200).replaceAll(/\s+/g, " ");
 }
 
 /** Some installers print the error first, others last. */

@@ -5,7 +5,6 @@ import type { OutputChunk } from "../../engines/engine.ts";
 import type { Denial } from "../../policy/network/denial.ts";
 import { Redaction } from "../../policy/redaction/redaction.ts";
 import { withPlainOutput } from "../../policy/request/plain-output.ts";
-import { findInterpreter } from "../../sandbox/find-interpreter.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
 import type { NetworkReport } from "../run/explain-network.ts";
 import type { ProgramSecret } from "../../sandbox/secrets/program-secret.ts";
@@ -62,7 +61,6 @@ export async function runLine(sandbox: Sandbox, command: RunLine): Promise<Ended
     shellLine(command.line, { readsInput: stdin !== undefined }),
     secrets,
   );
-  const toolchain = grant === null ? "node" : await findInterpreter(sandbox, command.image, { signal });
   using program = await startProgram({
     sandbox,
     runner: () =>
@@ -71,11 +69,9 @@ export async function runLine(sandbox: Sandbox, command: RunLine): Promise<Ended
           command: words,
           environment: withPlainOutput(command.environment),
           workingDirectory: copyFolder,
-          concurrent: true,
         },
         { signal },
       ),
-    toolchain,
     grant,
     onDenied: command.onDenied,
     redact: (text) => redaction.text(text),

@@ -29,7 +29,8 @@ export const toolVariables: Readonly<Record<string, string>> = {
   UV_CACHE_DIR: `${cacheFolder}/uv`,
   YARN_CACHE_FOLDER: `${cacheFolder}/yarn`,
   npm_config_cache: `${cacheFolder}/npm`,
-  npm_config_store_dir: `${cacheFolder}/pnpm`,
+  // pnpm's store is in it. As `npm_config_store_dir` npm would warn about it in every command.
+  PNPM_HOME: `${cacheFolder}/pnpm`,
   PIP_NO_CACHE_DIR: "1",
   PIP_RETRIES: "2",
 };

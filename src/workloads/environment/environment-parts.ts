@@ -5,7 +5,7 @@ import type { Redaction } from "../../policy/redaction/redaction.ts";
 import type { ToolingLook } from "../../sandbox/tooling/look-at-tooling.ts";
 import type { EnvironmentSpec } from "./environment-spec.ts";
 import type { EnvironmentContainer, EnvironmentContainerParts } from "./container/environment-container.ts";
-import type { ToolingListener } from "./project/tooling-traces.ts";
+import type { ToolingListener } from "../run/explain-tooling.ts";
 
 export interface EnvironmentParts extends Omit<EnvironmentContainerParts, "isBusy" | "onDenied" | "redact"> {
   readonly spec: EnvironmentSpec;
@@ -32,6 +32,8 @@ export interface RunOptions {
   readonly timeoutMs: number;
   readonly onOutput: (chunk: OutputChunk) => void | Promise<void>;
   readonly onDenied: (denial: Denial) => void;
+  /** Receives the id of the sandbox in which the command begins, before any output. */
+  readonly onSandbox?: ((sandboxId: string) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 

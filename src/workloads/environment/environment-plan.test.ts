@@ -22,7 +22,6 @@ const capabilities: Capabilities = {
   oomReporting: true,
   cpuReporting: true,
   execUser: true,
-  execKill: true,
   execNetwork: "shared",
 };
 
@@ -81,9 +80,9 @@ describe("environmentPlan", () => {
     expect(warnings.at(-1)).toContain("belongs to root");
   });
 
-  it("has an empty /workdir for user 1000 without a project", () => {
+  it("has an empty /workdir for nobody of the host without a project", () => {
     const { sandbox } = plan();
-    expect(sandbox).toMatchObject({ processUser: "1000:1000", writableRoot: { folders: ["/tmp", "/workdir"] } });
+    expect(sandbox).toMatchObject({ processUser: "65527:65527", writableRoot: { folders: ["/tmp", "/workdir"] } });
     expect(sandbox.mounts).toBeUndefined();
   });
 

@@ -1,3 +1,4 @@
+import { engineCaveats } from "../../policy/engine-caveats.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import {
   assertEnforceable,
@@ -7,6 +8,7 @@ import {
 import type { Capabilities } from "../../engines/capabilities.ts";
 import type { MountSpec } from "../../engines/container-spec.ts";
 import type { EngineName } from "../../engines/engine.ts";
+import { programUser } from "../../policy/profile.ts";
 import { divideScratch, temporaryFolder, workFolder } from "../../policy/scratch.ts";
 import type { SandboxPlan } from "../../sandbox/sandbox-plan.ts";
 import { canClearSetuidBits } from "../../sandbox/setuid/clear-setuid-bits.ts";
@@ -14,9 +16,6 @@ import { projectFolder, type EnvironmentSpec, type Project } from "./environment
 
 /** Hard limit of an environment's life, used or not: after it any sweep may remove what is left. */
 const lifetimeMs = 24 * 3_600_000;
-
-/** The user that programs run as without a project. */
-const defaultUser = "1000:1000";
 
 export interface EnvironmentPlan {
   readonly sandbox: SandboxPlan;
@@ -46,6 +45,8 @@ export function environmentPlan(
     sandbox: {
       kind: "environment",
       labels: spec.labels,
+      givenName: spec.name,
+      shownImage: spec.image,
       image: spec.image,
       ociRuntime: spec.ociRuntime,
       limits: spec.limits,
@@ -103,7 +104,7 @@ function writableRoot(
       scratch: [],
       writableRoot: { folders: [temporaryFolder, ...(project === null ? [projectFolder] : [])] },
     },
-    warnings: diskLimit === "yes" ? [] : [`Engine ${engine} limits written files by ${diskLimit.substitute}.`],
+    warnings: diskLimit === "yes" ? [] : [engineCaveats.watchedFiles(engine, diskLimit.substitute)],
   };
 }
 
@@ -112,7 +113,7 @@ function writableRoot(
  * root without capabilities.
  */
 function userOf({ project }: EnvironmentSpec): string {
-  if (project === null) return defaultUser;
+  if (project === null) return programUser;
   const { uid, gid } = project.place.owner;
   return `${uid}:${gid}`;
 }
@@ -124,7 +125,7 @@ function setuidWarnings(
 ): readonly string[] {
   if (project === null || project.readOnly || setuidRefusal === "yes") return [];
   if (setuidRefusal === "no" || !canClearSetuidBits(project.place)) throw noSetuidRefusal(engine);
-  return [`Engine ${engine} keeps setuid files out of the project by ${setuidRefusal.substitute}.`];
+  return [engineCaveats.watchedSetuid(engine, "the project", setuidRefusal.substitute)];
 }
 
 function rootWarnings({ project }: EnvironmentSpec): readonly string[] {

@@ -13,6 +13,8 @@ export const projectFolder = "/workdir";
 /** A checked environment (SPEC EV1); every value is within the policy already. */
 export interface EnvironmentSpec {
   readonly id: string;
+  /** Its caller's own word for it; undefined: none. */
+  readonly name?: string | undefined;
   /** Labels that its caller gave it. */
   readonly labels: Readonly<Record<string, string>>;
   readonly image: string;

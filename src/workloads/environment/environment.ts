@@ -12,11 +12,13 @@ import { concludeRun, judgeRun } from "../run/conclude-run.ts";
 import { DenialLog } from "../run/denial-log.ts";
 import { loggingFailure, type RunIds } from "../run/log-ending.ts";
 import type { ProcessEnd } from "../run/watch-process.ts";
+import type { ToolingReport } from "../run/explain-tooling.ts";
 import { ToolingTraces } from "./project/tooling-traces.ts";
 import type { EnvironmentParts, RunOptions, Started } from "./environment-parts.ts";
 import type { CommandResult } from "./command/command-result.ts";
 import { EnvironmentSecrets } from "./environment-secrets.ts";
 import type { EnvironmentSpec } from "./environment-spec.ts";
+import { beginCommand } from "./command/begin-command.ts";
 import { commandWarnings, replacedWarning } from "./command/command-warnings.ts";
 import { explainCommand } from "./command/explain-command.ts";
 import { CurrentContainer } from "../place/current-container.ts";
@@ -27,7 +29,7 @@ import { startInContainer } from "./start-in-container.ts";
 import { isToldInside, useEnvironmentFiles, type FileUseParts } from "./use-environment-files.ts";
 import { watchCommand } from "./command/watch-command.ts";
 
-/** How long to wait for the end of processes that were killed. */
+/** How long processes that were killed may take to end. */
 const endedMs = 2_000;
 
 /** A container that runs commands, several at a time, until it is destroyed; it is replaced if it disappears before. */
@@ -48,9 +50,9 @@ export class Environment {
 
   /** @throws what `EnvironmentContainer.open` throws */
   static async create(parts: EnvironmentParts, caller: Caller): Promise<Environment> {
-    const environment = new Environment(parts);
-    environment.#known = await environment.#container.open(environment.#open(caller.signal));
-    return environment;
+    const made = new Environment(parts);
+    made.#known = await made.#container.open(made.#open(caller.signal));
+    return made;
   }
 
   private constructor(parts: EnvironmentParts) {
@@ -97,8 +99,7 @@ export class Environment {
       this.#place.whileActive(() => this.#run(spec, options, ids)),
     );
     this.#commands.add(running);
-    const leave = (): void => void this.#commands.delete(running);
-    running.then(leave, leave);
+    running.finally(() => this.#commands.delete(running)).catch(() => undefined);
     return running;
   }
 
@@ -150,9 +151,10 @@ export class Environment {
     return this.#place.whileActive(() => useEnvironmentFiles(parts, work, writes));
   }
 
-  /** Ends what runs, then removes the container; calling it again waits for the same end. */
-  end(): Promise<void> {
-    return this.#place.end((stopped) => this.#end(stopped));
+  /** Ends what runs, removes the container, and looks at the project once more; a second call waits for the same end. */
+  async end(): Promise<ToolingReport> {
+    await this.#place.end((stopped) => this.#end(stopped));
+    return this.tooling.close();
   }
 
   async #run(spec: CommandSpec, options: RunOptions, ids: RunIds): Promise<CommandResult> {
@@ -164,9 +166,8 @@ export class Environment {
       const { process, container } = started;
       const { sandbox } = container;
       const restarted = this.#tellOf(container);
-      ids.sandbox = sandbox.id;
-      const facts = { ...ids, timeoutMs: options.timeoutMs, network: this.spec.network };
-      const record = (ids.record = sandbox.beginRun(facts));
+      const facts = { ...spec, ...options, network: this.spec.network, redaction: this.redaction() };
+      const record = beginCommand(ids, sandbox, facts);
       const setuidBefore = container.setuidCount;
       const { end, isReplaced } = await this.#watch(started, options);
       const judged = await judgeRun({
@@ -267,8 +268,7 @@ export class Environment {
         for (const log of this.#denialLogs) log.add(denial);
       },
     };
-    const { principal } = this.#parts;
-    return EnvironmentContainer.open(parts, { principal, signal: this.#place.signalOf(signal) });
+    return EnvironmentContainer.open(parts, { ...this.#parts, signal: this.#place.signalOf(signal) });
   }
 
   #replace(gone: EnvironmentContainer, reason: unknown): Promise<EnvironmentContainer> {
@@ -280,15 +280,15 @@ export class Environment {
   }
 
   async #end(stopped: Promise<unknown>): Promise<void> {
+    this.tooling.ending();
     const { running } = this.processes;
     await Promise.allSettled([...this.#commands, stopped]);
     await settlesWithin(Promise.allSettled(running.map(({ ended }) => ended)), endedMs);
-    await this.tooling.close();
-    const { engine, ownImages } = this.#parts;
     try {
       await this.#container.discard();
-      for (const image of ownImages.toReversed()) await engine.images.remove(image);
+      for (const image of this.#parts.ownImages.toReversed()) await this.#parts.engine.images.remove(image);
     } finally {
+      await this.tooling.close();
       await this.spec.project?.place[Symbol.asyncDispose]();
     }
   }

@@ -10,7 +10,7 @@ describe("Environments", () => {
   const givenUp: string[] = [];
   /** An environment that goes on coming up until it is given up. */
   const comingUp = (id: string, principal = "one") =>
-    environments.create(id, { principal }, (signal) => {
+    environments.create({ id }, { principal }, (signal) => {
       const { promise, reject } = Promise.withResolvers<never>();
       signal.addEventListener("abort", () => {
         givenUp.push(id);
@@ -22,7 +22,7 @@ describe("Environments", () => {
 
   it("gives an id back when the environment could not be made", async () => {
     for (let turn = 0; turn < 2; turn += 1) {
-      await expect(environments.create("a", caller, () => Promise.reject(failure))).rejects.toBe(failure);
+      await expect(environments.create({ id: "a" }, caller, () => Promise.reject(failure))).rejects.toBe(failure);
     }
     await expect(environments.find("a", "one")).rejects.toMatchObject({ errorType: "NOT_FOUND" });
     expect(await environments.list("one")).toEqual([]);

@@ -2,7 +2,9 @@ import type { Logger } from "../../base/logger.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { Caller } from "../../sandbox/sandboxes.ts";
 import { PlaceRegistry, type PlaceEntry } from "../place/place-registry.ts";
+import { nothingChanged, type ToolingReport } from "../run/explain-tooling.ts";
 import { Environment } from "./environment.ts";
+import type { EnvironmentSpec } from "./environment-spec.ts";
 import type { EnvironmentParts } from "./environment-parts.ts";
 
 export interface EnvironmentsOptions {
@@ -44,7 +46,11 @@ export class Environments implements AsyncDisposable {
    * Creates an environment with an id that is reserved immediately; a failure releases the id.
    * @throws ALREADY_EXISTS, CANCELLED, and what `prepare` and `Environment.create` throw
    */
-  async create(id: string, caller: Caller, prepare: PrepareParts): Promise<Environment> {
+  async create(
+    { id, name }: Pick<EnvironmentSpec, "id" | "name">,
+    caller: Caller,
+    prepare: PrepareParts,
+  ): Promise<Environment> {
     const { principal } = caller;
     if (this.#places.find(id, principal) !== undefined) throw alreadyExists(id);
     const giveUp = new AbortController();
@@ -52,7 +58,7 @@ export class Environments implements AsyncDisposable {
     environment.catch(() => {
       // Reported to the caller, and to those that wait for it.
     });
-    const entry = this.#places.enter(id, principal, { giveUp, environment, up: null, hasImages: false });
+    const entry = this.#places.enter(id, principal, { giveUp, environment, up: null, hasImages: false }, name);
     const signal = AbortSignal.any([giveUp.signal, ...(caller.signal ? [caller.signal] : [])]);
     const onActivity = (isBusy: boolean): void => this.#places.setBusy(entry, isBusy);
     try {
@@ -91,9 +97,14 @@ export class Environments implements AsyncDisposable {
     return settled.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
   }
 
-  /** Ends what runs in it and removes it; the id can be reused once it is gone. @throws NOT_FOUND */
-  async destroy(id: string, principal: string): Promise<void> {
-    await this.#places.end(this.#entry(id, principal));
+  /**
+   * Ends what runs in it and removes it; the id can be reused once it is gone. Resolves to what was changed until then
+   * of the files run by the project owner's tools, and is in no result. @throws NOT_FOUND
+   */
+  async destroy(id: string, principal: string): Promise<ToolingReport> {
+    const entry = this.#entry(id, principal);
+    await this.#places.end(entry);
+    return (await entry.content.environment.catch(() => null))?.end() ?? nothingChanged;
   }
 
   /** Ends all environments of a principal. */
@@ -116,7 +127,7 @@ export class Environments implements AsyncDisposable {
   }
 
   #entry(id: string, principal: string): PlaceEntry<ComingUp> {
-    const entry = this.#places.find(id, principal);
+    const entry = this.#places.meant(id, principal);
     if (entry === undefined) throw this.#unknown(id, principal);
     return entry;
   }

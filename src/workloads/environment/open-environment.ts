@@ -13,12 +13,12 @@ import { environmentRootWatch, projectParts } from "./project/project-parts.ts";
  */
 export function openEnvironment(open: OpenEnvironment, caller: Caller): Promise<Environment> {
   const { engine, environments, sandboxes, network, logger, monotonicMs, now } = open;
-  return environments.create(open.id, caller, async (signal) => {
+  return environments.create(open, caller, async (signal) => {
     const spec = await open.readSpec();
     try {
       const capabilities = await engine.capabilities({ signal, ociRuntime: spec.ociRuntime });
       const plan = environmentPlan(spec, { engine: engine.name, capabilities });
-      await ensureImage(spec.image, open, signal);
+      await open.provideImage({ image: spec.image, origin: "request" }, engine, { ...open, signal });
       const grant = await untilCancelled(network.grant(spec.network, caller.principal), signal);
       const variables = {
         HOME: temporaryFolder,
@@ -52,9 +52,4 @@ export function openEnvironment(open: OpenEnvironment, caller: Caller): Promise<
       throw error;
     }
   });
-}
-
-async function ensureImage(image: string, { engine, onPull }: OpenEnvironment, signal: AbortSignal): Promise<void> {
-  if (await engine.images.has(image, { signal })) return;
-  await engine.images.pull(image, { signal, onProgress: (progress) => onPull(image, progress) });
 }

@@ -1,4 +1,4 @@
-import { GloveboxError } from "../../errors/glovebox-error.ts";
+import { GloveboxError, isSandboxLoss } from "../../errors/glovebox-error.ts";
 import type { ErrorType } from "../../errors/catalogue.ts";
 import type { FileUse, FileWork } from "../place/place-files.ts";
 import { replacedWarning } from "./command/command-warnings.ts";
@@ -7,7 +7,7 @@ import type { EnvironmentSpec } from "./environment-spec.ts";
 import { explainRefusedWrite, type WriteRules } from "./command/explain-files.ts";
 import { lockedPaths } from "./project/explain-locks.ts";
 import type { ToolingTraces } from "./project/tooling-traces.ts";
-import { toolingWarnings, type ToolingReport } from "../run/explain-tooling.ts";
+import { nothingChanged, toolingWarnings, type ToolingReport } from "../run/explain-tooling.ts";
 
 /** The part of an environment that working with its files needs. */
 export interface FileUseParts {
@@ -44,9 +44,7 @@ export async function useEnvironmentFiles<T>(
   const trace = writes ? await tooling.begin(parts.isWorking()) : null;
   const used: { container: EnvironmentContainer | null } = { container: null };
   const changes = (): Promise<ToolingReport> | ToolingReport =>
-    trace === null || used.container === null
-      ? { changed: [], isWhole: true }
-      : tooling.endChange(trace, used.container.sandbox.id);
+    trace === null || used.container === null ? nothingChanged : tooling.endChange(trace, used.container.sandbox.id);
   try {
     const { result, container } = await parts.inContainer(async (present, signal) => {
       used.container = present;
@@ -59,8 +57,7 @@ export async function useEnvironmentFiles<T>(
   } catch (error) {
     const { container } = used;
     await changes();
-    const isLost = error instanceof GloveboxError && error.errorType === "SANDBOX_LOST";
-    if (isLost && container !== null) await parts.giveUp(container, error);
+    if (isSandboxLoss(error) && container !== null) await parts.giveUp(container, error);
     throw writes ? explainRefusedWrite(error, rulesOf(spec, container)) : error;
   }
 }
@@ -72,6 +69,7 @@ function rulesOf(
   return {
     isProjectReadOnly: project?.readOnly ?? false,
     isRootReadOnly: readOnlyRoot,
-    locked: lockedPaths(container?.locks ?? []),
+    // The others only keep a folder in its place.
+    locked: lockedPaths(container?.locks.filter(({ readOnly }) => readOnly) ?? []),
   };
 }

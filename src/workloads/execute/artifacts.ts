@@ -2,8 +2,9 @@ import { formatBytes, kibibyte, mebibyte } from "../../base/bytes.ts";
 import type { CallOptions } from "../../engines/engine.ts";
 import type { Glob } from "../../policy/patterns/glob.ts";
 import { matchesGlob } from "../../policy/patterns/glob-match.ts";
-import type { BatchFile } from "../../sandbox/files/file-way.ts";
+import type { BatchFile, FoundEntries } from "../../sandbox/files/file-way.ts";
 import type { SandboxFiles } from "../../sandbox/files/sandbox-files.ts";
+import type { LeftOut } from "./left-out-artifacts.ts";
 import { describeContent, describeUnread, type ArtifactContent } from "./artifact-content.ts";
 import { workFolder } from "../program/runner-job.ts";
 
@@ -19,7 +20,7 @@ export interface Artifact extends ArtifactContent {
 
 /** Which files to collect from a sandbox whose program has ended. */
 export interface ArtifactRequest extends CallOptions {
-  readonly files: Pick<SandboxFiles, "findFiles" | "readBatch">;
+  readonly files: Pick<SandboxFiles, "findEntries" | "readBatch">;
   readonly globs: readonly Glob[];
   /** The job's own files, which are not results; by path, relative to the working folder. */
   readonly ownPaths: readonly string[];
@@ -39,14 +40,32 @@ export const maxListedArtifacts = 200;
 /** Maximum size of paths in one command's arguments: a quarter of Linux's limit. */
 const maxArgumentBytes = 512 * kibibyte;
 
+/** Result files of a program, and what its answer must say about others. */
+export interface CollectedArtifacts {
+  readonly artifacts: readonly Artifact[];
+  /** What was asked for and is not returned, or without its content; the program chose the names. */
+  readonly leftOut: readonly LeftOut[];
+}
+
 /**
  * Result files of a program, by path. Whatever it left behind (links, pipes, devices, odd names, files that change
  * meanwhile), nothing outside its sandbox is read, and time and memory are limited.
  * @throws UNSUPPORTED if the sandbox lacks the tools, CANCELLED, SANDBOX_LOST
  */
-export async function collectArtifacts(request: ArtifactRequest): Promise<readonly Artifact[]> {
+export async function collectArtifacts(request: ArtifactRequest): Promise<CollectedArtifacts> {
   const { files, signal, folder = workFolder } = request;
-  const { paths, unnamed, more } = choosePaths(await files.findFiles(folder, { signal }), request);
+  const found = await files.findEntries(folder, { signal });
+  const artifacts = await readChosen(found.files, { ...request, folder });
+  const omitted = artifacts.flatMap(({ path, omitted: reason }) => (reason === undefined ? [] : [{ path, reason }]));
+  return { artifacts, leftOut: [...omitted, ...leftOutOf(found, request)] };
+}
+
+async function readChosen(
+  listed: readonly Uint8Array[],
+  request: ArtifactRequest & { readonly folder: string },
+): Promise<readonly Artifact[]> {
+  const { files, signal, folder } = request;
+  const { paths, unnamed, more } = choosePaths(listed, request);
   if (paths.length === 0) return unnamed;
   const limits = { maxFileBytes: maxArtifactBytes, maxBytes: maxArtifactsBytes };
   const found = await files.readBatch(folder, { paths: paths.slice(0, maxArtifacts), ...limits, signal });
@@ -56,6 +75,21 @@ export async function collectArtifacts(request: ArtifactRequest): Promise<readon
     return unread(path, 0, `More than ${maxArtifacts} files match${unlisted}.`);
   });
   return [...read, ...unnamed];
+}
+
+/** What matches and is no file, and folders in which files might match. */
+function leftOutOf({ links, others, closedFolders }: FoundEntries, { globs, ownPaths }: ArtifactRequest): LeftOut[] {
+  const own = new Set(ownPaths);
+  const named = (listed: readonly Uint8Array[], reason: string): LeftOut[] =>
+    listed.map((bytes) => ({ path: Buffer.from(bytes).toString("utf8"), reason }));
+  const kinds = [
+    ...named(links, "Links are not followed. Copy the file in place of the link."),
+    ...named(others, "Only files are returned, not pipes, sockets or devices."),
+  ];
+  return [
+    ...kinds.filter(({ path }) => !own.has(path) && matchesGlob(path, globs)),
+    ...named(closedFolders, "The program took away the permission to look into these folders."),
+  ];
 }
 
 interface ChosenPaths {

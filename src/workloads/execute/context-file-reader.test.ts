@@ -38,6 +38,7 @@ function gate(): MountGate {
       protectedPlaces: [],
       nonMainReadOnly: true,
       hasAllowlist: true,
+      projectsSetting: "GLOVEBOX_PROJECT_ROOTS",
     },
     platform: process.platform,
     workingDirectory: at("work"),

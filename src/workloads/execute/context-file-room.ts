@@ -13,7 +13,7 @@ const pageBytes = 4096;
  */
 export function assertFilesFit(
   { code, contextFiles, dataFiles }: Pick<ExecuteSpec, "code" | "contextFiles" | "dataFiles">,
-  { places, note }: ScratchDivision,
+  { places, difference }: ScratchDivision,
   capabilities: Pick<Capabilities, "scratch">,
 ): void {
   const room = places.find(({ path }) => path === workFolder)?.sizeBytes;
@@ -23,7 +23,7 @@ export function assertFilesFit(
   if (sizes.length === 0) return;
   const needed = [Buffer.byteLength(code), ...sizes].reduce((sum, size) => sum + wholePages(size), 0);
   if (needed <= room) return;
-  const why = note === null ? "" : ` (${note})`;
+  const why = difference === null ? "" : ` (${difference})`;
   throw new GloveboxError(
     "INVALID_REQUEST",
     `context_files: expected at most ${formatBytes(room)} in all files, which is the room of the working folder${why}, found ${formatBytes(needed)}.`,

@@ -1,3 +1,4 @@
+import type { ImageOrigin } from "../../policy/image-reference.ts";
 import type { Demand } from "../../engines/enforcement/assert-enforceable.ts";
 import type { CheckedContextFile, CheckedDataFile } from "../../policy/request/context-files.ts";
 import type { Glob } from "../../policy/patterns/glob.ts";
@@ -12,6 +13,10 @@ import type { HostMount } from "../run/folders/host-mount.ts";
 export interface ExecuteSpec {
   /** Id for its sandbox if the caller has already chosen one; undefined: a new one. */
   readonly sandboxId?: string | undefined;
+  /** Its caller's own word for it; undefined: none. */
+  readonly name?: string | undefined;
+  /** What a list says of it; undefined: its language and first words. */
+  readonly work?: string | undefined;
   /** Labels that its caller gave it. */
   readonly labels: Readonly<Record<string, string>>;
   readonly language: Language;
@@ -41,8 +46,8 @@ export interface ExecuteSpec {
   readonly network: NetworkPolicy;
   /** Image for engines that have images. */
   readonly image: string;
-  /** Whether this request named the image, so that an engine without images must refuse. */
-  readonly imageDemanded: boolean;
+  /** Engines without images refuse one that the request named. */
+  readonly imageOrigin: ImageOrigin;
   /** Requested OCI runtime; undefined: the engine's default. */
   readonly ociRuntime: string | undefined;
   readonly minIsolation: Isolation;

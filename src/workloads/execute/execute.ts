@@ -44,7 +44,7 @@ async function executeAs(ids: RunIds, { spec, dependencies, caller, listener }: 
   const { engine } = dependencies;
   const { signal } = caller;
   const { capabilities, warnings } = await checkEngine({ ...spec, engine }, spec, caller);
-  const provideImage = (): Promise<void> => dependencies.provideImage(spec.image, spec.imageDemanded);
+  const provideImage = (): Promise<void> => dependencies.provideImage(spec.image, spec.imageOrigin);
   // Without packages nothing but a sandbox of its own needs the image.
   const isSeen =
     capabilities.images && spec.packages.length === 0 && dependencies.warm?.pool.foresees(engine.name, spec.image);

@@ -1,3 +1,4 @@
+import type { ImageOrigin } from "../../policy/image-reference.ts";
 import type { Engine, PullProgress } from "../../engines/engine.ts";
 import type { Packages } from "../../packages/packages.ts";
 import type { WarmPool } from "../../sandbox/pool/warm-pool.ts";
@@ -24,7 +25,7 @@ export interface ExecuteDependencies extends Omit<GuardedFolders, "mounts" | "di
   readonly findImports: FindImports;
   readonly engine: Engine;
   /** Pulls or builds the engine's image if it is missing. */
-  readonly provideImage: (image: string, imageDemanded: boolean) => Promise<void>;
+  readonly provideImage: (image: string, origin: ImageOrigin) => Promise<void>;
   readonly sandboxes: Sandboxes;
   /** Sandboxes started ahead of such runs; null: there are none. */
   readonly warm: WarmSandboxes | null;

@@ -33,14 +33,14 @@ export async function openSandbox(
   { plan, needs, hasOwnPlaces, packages, provideImage }: SandboxToOpen,
 ): Promise<OpenedSandbox> {
   const { engine, sandboxes, warm } = dependencies;
-  const { sandboxId: id, labels } = spec;
+  const { sandboxId: id, labels, name: givenName } = spec;
   if (warm !== null && !hasOwnPlaces) {
     const { programEnvironment = {} } = plan;
-    const identity = { labels, programEnvironment, ...(id === undefined ? {} : { id }) };
+    const identity = { labels, givenName: givenName ?? null, programEnvironment, ...(id === undefined ? {} : { id }) };
     const kind = warmKindOf(spec, { ...needs, ...warm, engine, plan, packages });
     const taken = await warm.pool.take(kind, { ...caller, identity });
     if (taken !== null) return taken;
   }
   await provideImage?.();
-  return { sandbox: await sandboxes.open(engine, { ...plan, id, labels }, caller), process: null };
+  return { sandbox: await sandboxes.open(engine, { ...plan, id, labels, givenName }, caller), process: null };
 }

@@ -10,6 +10,7 @@ import { toolchains, type Toolchain } from "../program/languages.ts";
 import { planOf } from "../program/plan-of.ts";
 import type { RunnerFile, RunnerJob } from "../program/runner-job.ts";
 import { concludeRun } from "../run/conclude-run.ts";
+import { describeWork } from "../run/describe-work.ts";
 import type { WatchedScratch } from "../run/disk/watched-scratch.ts";
 import { explainProgram } from "../run/explain-program.ts";
 import type { RunIds } from "../run/log-ending.ts";
@@ -17,10 +18,11 @@ import { unlessLost } from "../run/unless-lost.ts";
 import { runResult, type RunResult } from "../run/program-result.ts";
 import { runProgram } from "../run/run-program.ts";
 import { startProgram } from "../run/start-program.ts";
-import { collectArtifacts, type Artifact } from "./artifacts.ts";
+import { collectArtifacts, type Artifact, type CollectedArtifacts } from "./artifacts.ts";
 import { assertFilesFit } from "./context-file-room.ts";
 import type { Execution } from "./execution.ts";
 import type { ExecuteSpec } from "./execute-spec.ts";
+import { leftOutWarnings } from "./left-out-artifacts.ts";
 import { openFolders, type MountedFolders } from "./mounted-folders.ts";
 import { redactArtifact } from "./redact-artifact.ts";
 import { openSandbox } from "./open-sandbox.ts";
@@ -91,11 +93,12 @@ async function runWithScratch(
   scratch?.watch(sandbox);
   ids.sandbox = sandbox.id;
   const { timeoutMs } = spec.limits;
-  const record = (ids.record = sandbox.beginRun({ ...ids, timeoutMs, network: spec.network }));
+  const work = spec.work ?? describeWork(spec.language, spec.code, new Redaction(spec.secrets));
+  const record = (ids.record = sandbox.beginRun({ ...ids, work, timeoutMs, network: spec.network }));
   listener.onSandbox(sandbox.id);
   await folders?.guard.begin(sandbox, { engine, sandboxes });
   const folder = sandbox.folderOf(profile.workingDirectory);
-  let written: readonly Artifact[] | null = [];
+  let written: CollectedArtifacts | null = { artifacts: [], leftOut: [] };
   const run = await runProgram({
     ...listener,
     ...dependencies,
@@ -105,7 +108,6 @@ async function runWithScratch(
       startProgram({
         sandbox,
         runner: async () => opened.process ?? sandbox.exec(await runnerExec(needs, sandbox), { signal }),
-        toolchain,
         grant,
         onDenied: listener.onDenied,
         redact,
@@ -125,7 +127,8 @@ async function runWithScratch(
       return written === null;
     },
   });
-  const artifacts = (written ?? []).map((artifact) => redactArtifact(artifact, redaction));
+  const artifacts = (written?.artifacts ?? []).map((artifact) => redactArtifact(artifact, redaction));
+  const leftOut = (written?.leftOut ?? []).map(({ path, reason }) => ({ path: redaction.text(path), reason }));
   // The code that killed it must know that nothing of it is running any more, and so must its mounts and its network.
   if (mounts.length > 0 || grant !== null || run.end.interruption !== null) await sandbox.remove();
   else sandbox.leave();
@@ -134,7 +137,7 @@ async function runWithScratch(
     logger,
     explain: (judged) =>
       (judged.outcome === "sandbox_lost" ? (scratch?.error ?? folders?.guard.error) : null) ??
-      explainProgram(judged, { ...spec, toolchain, files, folder }),
+      explainProgram(judged, { ...spec, toolchain, files, nameOf: (path) => `${folder}/${path}` }),
   });
   const result = runResult(concluded, sandbox.id, redaction);
   return {
@@ -145,6 +148,7 @@ async function runWithScratch(
       profile.scratch.note ?? [],
       grant?.warnings ?? [],
       folders?.warnings ?? [],
+      leftOutWarnings(leftOut),
       result.warnings,
     ].flat(),
   };
@@ -175,7 +179,7 @@ function jobOf(spec: ExecuteSpec, files: readonly RunnerFile[], folder: string):
   return { main: spec.mainFile, arguments: spec.arguments, environment, files, data: spec.dataFiles, folder };
 }
 
-function artifactsOf(spec: ExecuteSpec, sandbox: Sandbox, { signal }: Caller): Promise<readonly Artifact[]> {
+function artifactsOf(spec: ExecuteSpec, sandbox: Sandbox, { signal }: Caller): Promise<CollectedArtifacts> {
   const ownPaths = [spec.mainFile, ...[...spec.contextFiles, ...spec.dataFiles].map((file) => file.path)];
   return collectArtifacts({ files: sandbox.files, globs: spec.artifacts, ownPaths, signal });
 }

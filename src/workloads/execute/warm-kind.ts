@@ -24,7 +24,7 @@ export interface WarmNeeds extends RunnerNeeds {
  */
 export function warmKindOf(spec: ExecuteSpec, needs: WarmNeeds): WarmKind {
   const { engine, plan: asked, profile, toolchain, mainFile, packages } = needs;
-  const { id: _, labels: __, programEnvironment: ___, lifetimeMs, limits, ...rest } = asked;
+  const { id: _, labels: __, givenName: ___, programEnvironment: ____, lifetimeMs, limits, ...rest } = asked;
   const { cpus, memoryBytes, pids } = limits;
   const plan = { ...rest, limits: { cpus, memoryBytes, pids } };
   const { workingDirectory, environment } = profile;

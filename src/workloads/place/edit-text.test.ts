@@ -71,3 +71,14 @@ describe("a text that is not there", () => {
     expect(refusal("x".repeat(10 << 20), `y\n${"z\n".repeat(10_000)}`).message).toContain("nor anything like it");
   });
 });
+
+it("answers where a search would try almost everything again from everywhere", () => {
+  const text = "ab".repeat(1_000_000);
+  const oldText = `${"ab".repeat(500_000)}c`;
+  expect(() => editText(text, { oldText, newText: "", all: false })).toThrow("old_text");
+  expect(editText(text, { oldText: "ab".repeat(500_000), newText: "x", all: true })).toEqual({
+    text: "xx",
+    replacements: 2,
+  });
+  expect(() => editText("a".repeat(100_000), { oldText: "a", newText: "b".repeat(1_000), all: true })).toThrow("MiB");
+});

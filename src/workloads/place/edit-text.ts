@@ -1,3 +1,4 @@
+import { formatBytes, mebibyte } from "../../base/bytes.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 
 export interface TextEdit {
@@ -12,36 +13,84 @@ export interface TextEdit {
 const maxNamed = 10;
 /** Maximum length of the nearest text as shown. */
 const maxShownCharacters = 2_000;
+/** Maximum length of the text after replacement: no file that is written may have more bytes. */
+const maxEditedCharacters = 10 * mebibyte;
 
 /**
  * The text after replacement, and the number of replacements.
  * @throws INVALID_REQUEST without a match, with the most similar text and its line; for several matches with their
- * lines
+ * lines; for more than 10 MiB of text afterwards
  */
 export function editText(text: string, { oldText, newText, all }: TextEdit): { text: string; replacements: number } {
-  const pieces = text.split(oldText);
-  const replacements = pieces.length - 1;
+  const starts = findAll(text, oldText);
+  const replacements = starts.length;
   if (replacements === 0) throw unmatched(text, oldText);
-  if (replacements > 1 && !all) throw ambiguous(pieces, oldText);
-  return { text: pieces.join(newText), replacements };
+  if (replacements > 1 && !all) throw ambiguous(text, starts);
+  const length = text.length + replacements * (newText.length - oldText.length);
+  if (length > maxEditedCharacters) {
+    throw new GloveboxError(
+      "INVALID_REQUEST",
+      `The file would have ${length} characters after ${replacements} replacements, more than ${formatBytes(maxEditedCharacters)}.`,
+      { suggestion: "Replace fewer matches, or with a shorter new_text.", context: { field: "new_text" } },
+    );
+  }
+  let at = 0;
+  const pieces = starts.map((start) => {
+    const piece = text.slice(at, start);
+    at = start + oldText.length;
+    return piece;
+  });
+  return { text: [...pieces, text.slice(at)].join(newText), replacements };
 }
 
-function ambiguous(pieces: readonly string[], oldText: string): GloveboxError {
-  const ownBreaks = breaksIn(oldText);
+/**
+ * Where a text that is not empty stands, without overlaps. By Knuth, Morris and Pratt, in time proportional to both: the
+ * engine's own search takes their product if a program writes what nearly matches everywhere.
+ */
+function findAll(text: string, wanted: string): readonly number[] {
+  const borders = bordersOf(wanted);
+  const starts: number[] = [];
+  let matched = 0;
+  for (let index = 0; index < text.length; index += 1) {
+    const code = text.charCodeAt(index);
+    while (matched > 0 && wanted.charCodeAt(matched) !== code) matched = borders[matched - 1] ?? 0;
+    if (wanted.charCodeAt(matched) === code) matched += 1;
+    if (matched < wanted.length) continue;
+    starts.push(index + 1 - matched);
+    matched = 0;
+  }
+  return starts;
+}
+
+/** For each beginning of a text, the length of its longest proper part that is its beginning and its end. */
+function bordersOf(wanted: string): Uint32Array {
+  const borders = new Uint32Array(wanted.length);
+  let length = 0;
+  for (let index = 1; index < wanted.length; index += 1) {
+    const code = wanted.charCodeAt(index);
+    while (length > 0 && wanted.charCodeAt(length) !== code) length = borders[length - 1] ?? 0;
+    if (wanted.charCodeAt(length) === code) length += 1;
+    borders[index] = length;
+  }
+  return borders;
+}
+
+function ambiguous(text: string, starts: readonly number[]): GloveboxError {
   let line = 1;
-  const lines = pieces.slice(0, maxNamed).map((piece) => {
-    const at = line + breaksIn(piece);
-    line = at + ownBreaks;
-    return at;
+  let counted = 0;
+  const lines = starts.slice(0, maxNamed).map((start) => {
+    line += breaksIn(text.slice(counted, start));
+    counted = start;
+    return line;
   });
-  const count = pieces.length - 1;
+  const count = starts.length;
   const more = count > lines.length ? " and more" : "";
   return new GloveboxError(
     "INVALID_REQUEST",
-    `old_text stands ${count} times in the file, at lines ${lines.slice(0, count).join(", ")}${more}.`,
+    `old_text stands ${count} times in the file, at lines ${lines.join(", ")}${more}.`,
     {
       suggestion: "Give more of the text around the one that is meant, or set replace_all to change every one.",
-      context: { field: "old_text", matches: count, lines: lines.slice(0, count) },
+      context: { field: "old_text", matches: count, lines: lines },
     },
   );
 }
@@ -84,17 +133,23 @@ function nearestText(text: string, wanted: string): { readonly line: number; rea
   return { line: start + 1, text: found.map((line) => line.replace(/\r$/, "")).join("\n") };
 }
 
+/** Places of one line in the wanted text that are counted. */
+const maxSameLines = 20;
+
 /** The position where most lines match except for surrounding space; null: none does. */
 function startOfEqual(lines: readonly string[], wanted: readonly string[]): number | null {
   const places = new Map<string, number[]>();
   for (const [index, line] of wanted.entries()) {
     const words = line.trim();
     // A line with just a bracket does not identify a position.
-    if (words.length > 2) places.set(words, [...(places.get(words) ?? []), index]);
+    if (words.length <= 2) continue;
+    const same = places.get(words) ?? [];
+    if (same.length < maxSameLines) same.push(index);
+    places.set(words, same);
   }
   const votes = new Map<number, number>();
   for (const [index, line] of lines.entries()) {
-    for (const place of (places.get(line.trim()) ?? []).slice(0, 20)) {
+    for (const place of places.get(line.trim()) ?? []) {
       const start = Math.max(0, index - place);
       votes.set(start, (votes.get(start) ?? 0) + 1);
     }
@@ -107,7 +162,7 @@ function startOfEqual(lines: readonly string[], wanted: readonly string[]): numb
 }
 
 /** Maximum lines to compare, and characters of each: a file may have 10 MiB. */
-const maxCompared = 50_000;
+const maxCompared = 5_000;
 const maxComparedCharacters = 200;
 
 /**
@@ -115,9 +170,9 @@ const maxComparedCharacters = 200;
  * none.
  */
 function startOfLike(lines: readonly string[], wanted: readonly string[]): number | null {
-  const longest = wanted.reduce((best, line) => (line.trim().length > best.trim().length ? line : best), "");
-  const anchor = Math.max(0, wanted.indexOf(longest));
-  const pairs = pairsOf(longest);
+  const lengths = wanted.map((line) => line.trim().length);
+  const anchor = lengths.indexOf(lengths.reduce((longest, length) => Math.max(longest, length), 0));
+  const pairs = pairsOf(wanted[anchor] ?? "");
   if (pairs.size === 0) return null;
   let best: number | null = null;
   let bestScore = 0.5;

@@ -1,5 +1,6 @@
 import type { Logger } from "../../base/logger.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
+import { findNamed } from "../../base/find-named.ts";
 import type { PlaceNoun } from "./place.ts";
 
 export interface PlaceRegistryOptions<Content> {
@@ -16,10 +17,15 @@ export interface PlaceRegistryOptions<Content> {
   readonly mayLeave?: ((content: Content) => boolean) | undefined;
 }
 
+/** Fields of requests that name a place. */
+const idFields: Readonly<Record<PlaceNoun, string>> = { session: "session_id", environment: "env_id", preview: "id" };
+
 /** One id in use. */
 export interface PlaceEntry<Content> {
   readonly principal: string;
   readonly id: string;
+  /** Its caller's own word for it; undefined: none. */
+  readonly name: string | undefined;
   readonly content: Content;
 }
 
@@ -40,9 +46,9 @@ export class PlaceRegistry<Content> {
   }
 
   /** Registers a place under an id that is unique for its principal. @throws CANCELLED after `close` */
-  enter(id: string, principal: string, content: Content): PlaceEntry<Content> {
+  enter(id: string, principal: string, content: Content, name?: string): PlaceEntry<Content> {
     if (this.#isClosed) throw new GloveboxError("CANCELLED", "Glovebox is shutting down.");
-    const entry = { id, principal, content };
+    const entry = { id, principal, name, content };
     const own = this.#entries.get(principal) ?? new Map<string, PlaceEntry<Content>>();
     this.#entries.set(principal, own.set(id, entry));
     return entry;
@@ -50,6 +56,14 @@ export class PlaceRegistry<Content> {
 
   find(id: string, principal: string): PlaceEntry<Content> | undefined {
     return this.#entries.get(principal)?.get(id);
+  }
+
+  /**
+   * The principal's place that a word means: its id, its name or the beginning of its id (SPEC UI1). @throws
+   * INVALID_REQUEST naming the candidates if it means several
+   */
+  meant(word: string, principal: string): PlaceEntry<Content> | undefined {
+    return findNamed(word, this.of(principal), idFields[this.#options.noun]);
   }
 
   /** The principal's own, in order of registration. */

@@ -43,3 +43,22 @@ it("gives up what goes on when it ends, lets nothing in, and ends once", async (
   expect([signal.aborted, place.isEnding, ends]).toEqual([true, true, 1]);
   await expect(place.whileActive(() => Promise.resolve())).rejects.toMatchObject({ errorType: "CANCELLED" });
 });
+
+it("has a bound of calls at once, whether they work or wait, and says so", async () => {
+  const { place } = open();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const active = Array.from({ length: 256 }, () => place.whileActive(() => promise));
+  await expect(place.whileActive(() => Promise.resolve())).rejects.toMatchObject({
+    errorType: "CAPACITY",
+    message: "256 calls of this session have begun and not ended.",
+    context: { limit: 256, retry_after_seconds: 5 },
+  });
+  const spec = { command: ["true"], environment: {}, workingDirectory: "/", ports: [] };
+  await expect(place.startProcess(spec, () => Promise.reject(new Error("started")))).rejects.toMatchObject({
+    errorType: "CAPACITY",
+  });
+  expect(place.activeCount).toBe(256);
+  resolve();
+  await Promise.all(active);
+  await expect(place.whileActive(() => Promise.resolve("works"))).resolves.toBe("works");
+});

@@ -4,6 +4,9 @@ import type { ProcessSpec } from "../program/command-spec.ts";
 import type { BackgroundProcess } from "./background/background-process.ts";
 import { BackgroundProcesses, type LaunchedProcess } from "./background/background-processes.ts";
 
+/** Calls and background processes of one place at once, those that wait included. */
+const maxActive = 256;
+
 /** The kind of place, as named in errors and in the log. */
 export type PlaceNoun = "environment" | "session" | "preview";
 
@@ -55,7 +58,7 @@ export class Place {
     return caller === undefined ? signal : AbortSignal.any([caller, signal]);
   }
 
-  /** Does work that counts as an activity. @throws CANCELLED if the place ends, what the work throws */
+  /** Does work that counts as an activity. @throws CANCELLED if the place ends, CAPACITY, what the work throws */
   async whileActive<T>(work: () => Promise<T>): Promise<T> {
     this.#begin();
     try {
@@ -98,7 +101,14 @@ export class Place {
   }
 
   #begin(): void {
-    if (this.isEnding) throw new GloveboxError("CANCELLED", `The ${this.#parts.noun} is being ended.`);
+    const { noun } = this.#parts;
+    if (this.isEnding) throw new GloveboxError("CANCELLED", `The ${noun} is being ended.`);
+    if (this.#active >= maxActive) {
+      throw new GloveboxError("CAPACITY", `${maxActive} calls of this ${noun} have begun and not ended.`, {
+        suggestion: `Wait until some of them have ended, or use another ${noun}.`,
+        context: { id: this.id, limit: maxActive, retry_after_seconds: 5 },
+      });
+    }
     this.#active += 1;
     if (this.#active === 1) this.#parts.onActivity(true);
   }

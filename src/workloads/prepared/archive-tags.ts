@@ -91,13 +91,25 @@ function parseList(list: string, text: string): unknown {
         keys += new Set(Object.keys(each).map(fold)).size;
       return each;
     });
-    // Only a key is followed by a colon.
-    const written = [...text.matchAll(/"(?:[^"\\]|\\.)*"(\s*:)?/gs)].filter(([, colon]) => colon !== undefined);
-    if (written.length === keys) return value;
+    if (countKeys(text) === keys) return value;
   } catch {
     // No JSON.
   }
   throw unusable(`${list} of an image is not what an engine writes.`);
+}
+
+/** How many keys a valid JSON text has, equal ones too: only a key is followed by a colon. */
+function countKeys(text: string): number {
+  let keys = 0;
+  for (let start = text.indexOf('"'); start !== -1;) {
+    let end = start + 1;
+    while (end < text.length && text[end] !== '"') end += text[end] === "\\" ? 2 : 1;
+    let next = end + 1;
+    while (/\s/.test(text.charAt(next))) next += 1;
+    if (text[next] === ":") keys += 1;
+    start = text.indexOf('"', end + 1);
+  }
+  return keys;
 }
 
 /** The same for keys that a parser may treat as equal. */
@@ -139,5 +151,5 @@ function textsOf(value: unknown): readonly string[] {
 /** Engines write the same name with the default registry, with this machine as one, and without any. */
 function plainName(reference: string): string {
   const name = reference.replace(/^(?:docker\.io\/(?:library\/)?|localhost\/)/, "");
-  return /[:@][^/]*$/.test(name) ? name : `${name}:latest`;
+  return /[:@]/.test(name.slice(name.lastIndexOf("/") + 1)) ? name : `${name}:latest`;
 }

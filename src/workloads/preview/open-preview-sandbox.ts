@@ -48,7 +48,7 @@ export async function openPreviewSandbox(
   const facts = { capabilities, image, imageEnvironment, grant };
   const planLike = (): Promise<PlannedPreview> => planPreview(spec, parts, facts);
   const planned = await planLike();
-  const plan = { ...planned.plan, id, labels: spec.labels };
+  const plan = { ...planned.plan, id, labels: spec.labels, givenName: spec.name };
   const sandbox = await sandboxes.open(engine, plan, caller).catch(async (error: unknown) => {
     await planned[Symbol.asyncDispose]();
     throw error;
@@ -70,9 +70,7 @@ async function chosenImage(
 ): Promise<string> {
   const { tools, capabilities, platform } = facts;
   const defaultImage = spec.defaultImages[tools.image];
-  const image = await chooseImage({ ...spec, defaultImage, hasImages: capabilities.images, platform });
-  await provideImage(image, spec.image !== undefined);
-  return image;
+  return chooseImage({ ...spec, defaultImage, hasImages: capabilities.images, platform, provideImage });
 }
 
 /** The build has the installation's network and time, or the network that the command has where it has one. */

@@ -1,3 +1,4 @@
+import type { ImageOrigin } from "../../policy/image-reference.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { Engine } from "../../engines/engine.ts";
 import type { PreviewGateway } from "../../ingress/preview-gateway.ts";
@@ -41,7 +42,7 @@ export interface PreviewStart {
   /** Where installed dependencies are kept. */
   readonly packages: Pick<Packages, "projects">;
   /** Makes sure that an image exists, by pulling or building it. */
-  readonly provideImage: (image: string, isDemanded: boolean) => Promise<void>;
+  readonly provideImage: (image: string, origin: ImageOrigin) => Promise<void>;
   readonly onSandbox: (sandboxId: string) => void;
   readonly onDenied: (denial: Denial) => void;
   /** Progress before the command, for people. */

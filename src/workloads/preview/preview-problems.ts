@@ -4,7 +4,8 @@ import type { BackgroundProcess } from "../place/background/background-process.t
 import { secretWarnings } from "../run/explain-secrets.ts";
 import { placeOfError } from "./errors/error-place.ts";
 import type { PreviewError } from "./errors/error-scanner.ts";
-import { startWithinMs } from "./watch-port.ts";
+import type { PreviewSpec } from "./preview-spec.ts";
+import { startWithinMs, type SilentState } from "./watch-port.ts";
 
 /**
  * What a preview's caller should know about its output, one sentence each; `redaction`: of its secrets, null before its
@@ -52,8 +53,27 @@ export function exitOfInstallation({ errorType, message }: GloveboxError, logs: 
   return endOf(new GloveboxError(errorType, message, { suggestion }), logs);
 }
 
+/** The command serves at another port than was asked for; null where it serves there, or none was named. */
+export function otherPortNote(
+  { port, isPortNamed }: Pick<PreviewSpec, "port" | "isPortNamed">,
+  served: number,
+): string | null {
+  if (!isPortNamed || served === port) return null;
+  return `The command does not listen on port ${port} but on ${served}, which the preview follows; name it with port: ${served}.`;
+}
+
+/** A port that should answer, and does not. */
+export interface SilentPort {
+  readonly state: SilentState;
+  readonly port: number;
+  /** Ports at which something listens that does not answer either. */
+  readonly others: readonly number[];
+  /** Whether it did until now. */
+  readonly hasAnswered: boolean;
+}
+
 /** Its port does not answer. */
-export function silenceOf(port: number, state: "closed" | "silent", hasAnswered: boolean): GloveboxError {
+export function silenceOf({ state, port, others, hasAnswered }: SilentPort): GloveboxError {
   const seconds = startWithinMs / 1_000;
   if (hasAnswered) {
     return new GloveboxError("NETWORK_ERROR", `Port ${port} of the preview answers no more.`, {
@@ -62,7 +82,9 @@ export function silenceOf(port: number, state: "closed" | "silent", hasAnswered:
     });
   }
   const what = state === "closed" ? "Nothing listens on" : "Something listens on, and does not answer in HTTP at,";
-  return new GloveboxError("NETWORK_ERROR", `${what} port ${port} of the preview ${seconds} s after its start.`, {
+  const elsewhere = others.length === 0 ? "" : ` What listens on ${others.join(", ")} does not answer in HTTP.`;
+  const message = `${what} port ${port} of the preview ${seconds} s after its start.${elsewhere}`;
+  return new GloveboxError("NETWORK_ERROR", message, {
     suggestion:
       "Read `logs` for the port that the command chose, and name that; it may listen on localhost or on all addresses.",
     context: { port },

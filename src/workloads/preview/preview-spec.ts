@@ -12,8 +12,10 @@ export interface PreviewSpec {
   readonly project: OpenPlace;
   /** The shell line that starts the server. */
   readonly command: string;
-  /** TCP port that it listens on. */
+  /** TCP port that it listens on, as far as is known: where it listens elsewhere, that port is followed. */
   readonly port: number;
+  /** Whether the caller named that port. */
+  readonly isPortNamed: boolean;
   /** A shell line that installs what it needs; undefined: depends on the project's lockfile; empty: nothing. */
   readonly setupCommand: string | undefined;
   /** Whether ignored files are copied too. */
@@ -39,5 +41,7 @@ export interface PreviewSpec {
   readonly minIsolation: Isolation;
   /** What was requested explicitly, so that an engine that cannot enforce it is refused and no substitute is silent. */
   readonly explicitDemands: readonly Demand[];
+  /** Its caller's own word for it; undefined: none. */
+  readonly name?: string | undefined;
   readonly labels: Readonly<Record<string, string>>;
 }

@@ -4,7 +4,7 @@ import { kibibyte } from "../../base/bytes.ts";
 import { cancelled } from "../../base/abort.ts";
 import type { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { OpenedPreview } from "../../ingress/preview-gateway.ts";
-import type { Redaction } from "../../policy/redaction/redaction.ts";
+import { Redaction } from "../../policy/redaction/redaction.ts";
 import type { Outcome } from "../../sandbox/outcome.ts";
 import type { OpenRun } from "../../sandbox/run-record.ts";
 import type { Caller } from "../../sandbox/sandboxes.ts";
@@ -15,16 +15,18 @@ import { connectToProgram } from "../place/background/connect-to-program.ts";
 import { Place } from "../place/place.ts";
 import { copyFolder } from "../project/copy-project.ts";
 import type { LiveCopy } from "../project/live/live-copy.ts";
+import { describeCommand } from "../run/describe-work.ts";
 import type { PreviewError } from "./errors/error-scanner.ts";
 import { OutputScan } from "./errors/output-scan.ts";
 import { followProject } from "./follow-project.ts";
 import { OngoingErrors } from "./ongoing-errors.ts";
 import { openPreviewSandbox, type PreviewSandbox } from "./open-preview-sandbox.ts";
 import type { PreviewParts, PreviewStart } from "./preview-parts.ts";
-import { exitOf, exitOfInstallation, hintsOf, silenceOf } from "./preview-problems.ts";
+import { exitOf, exitOfInstallation, hintsOf, otherPortNote } from "./preview-problems.ts";
 import type { PreviewSpec } from "./preview-spec.ts";
 import { startServer } from "./start-server.ts";
-import { watchPort } from "./watch-port.ts";
+import { Waiting } from "./waiting.ts";
+import { watchServer } from "./watch-server.ts";
 
 /** SPEC PV1; `running` only while the port answers. */
 export type PreviewStatus = "starting" | "running" | "error";
@@ -55,8 +57,9 @@ export class Preview {
   readonly #scan: OutputScan;
   readonly #warnings: string[] = [];
   #status: PreviewStatus = "starting";
+  #port: number;
   #problem: GloveboxError | null = null;
-  readonly #waiting = new Set<() => void>();
+  readonly #waiting = new Waiting();
   #opening: Promise<void> = Promise.resolve();
   readonly #over = new AbortController();
   #copy: LiveCopy | null = null;
@@ -73,6 +76,7 @@ export class Preview {
     this.id = owner.id;
     this.principal = owner.principal;
     this.spec = spec;
+    this.#port = spec.port;
     this.#owner = owner;
     this.#parts = parts;
     this.#place = new Place({ ...owner, noun: "preview", now: parts.now });
@@ -83,6 +87,11 @@ export class Preview {
 
   get status(): PreviewStatus {
     return this.#status;
+  }
+
+  /** Where its command listens, as far as is known by now. */
+  get port(): number {
+    return this.#port;
   }
 
   /** Why its status is `error`. */
@@ -101,7 +110,8 @@ export class Preview {
   }
 
   get warnings(): readonly string[] {
-    return [...this.#warnings, ...hintsOf(this.spec.command, this.logs, this.#redaction)];
+    const { spec, logs } = this;
+    return [this.#warnings, hintsOf(spec.command, logs, this.#redaction), otherPortNote(spec, this.#port) ?? []].flat();
   }
 
   /** The installation command; null: none. */
@@ -131,16 +141,7 @@ export class Preview {
 
   /** Resolves when it has answered or failed, or after the given time. */
   async untilSettled(withinMs: number, signal: AbortSignal | undefined): Promise<void> {
-    if (this.#status !== "starting" || signal?.aborted === true) return;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, withinMs);
-    const give = (): void => resolve();
-    this.#waiting.add(give);
-    signal?.addEventListener("abort", give, { once: true });
-    await promise;
-    clearTimeout(timer);
-    this.#waiting.delete(give);
-    signal?.removeEventListener("abort", give);
+    if (this.#status === "starting") await this.#waiting.wait(withinMs, signal);
   }
 
   /** Ends the command gracefully and removes the sandbox; calling it again waits for the same end. */
@@ -156,25 +157,29 @@ export class Preview {
       } finally {
         this.#way?.close();
         this.#way = null;
-        this.#settle();
+        this.#waiting.release();
         await this.spec.project[Symbol.asyncDispose]();
       }
     });
   }
 
   async #open(start: PreviewStart, caller: Caller & { readonly signal: AbortSignal }): Promise<void> {
-    const { spec } = this;
+    const { principal, spec } = this;
     const { gateway } = this.#parts;
     const { signal } = caller;
-    const connect = (each: AbortSignal) => connectToProgram(this.#program, spec.port, each);
-    this.#way = await gateway.open({ port: spec.port, connect, isStarting: () => this.#status === "starting" });
+    this.#way = await gateway.open({
+      principal,
+      port: () => this.#port,
+      connect: (each) => connectToProgram(this.#program, this.#port, each),
+      isStarting: () => this.#status === "starting",
+    });
     const opened = await openPreviewSandbox(this.id, spec, this.#parts, start, caller);
     this.#opened = opened;
     const { sandbox } = opened;
     sandbox.output.listen(({ bytes }) => this.#output.append(bytes));
     start.onSandbox(sandbox.id);
-    const { network, limits } = spec;
-    this.#record = sandbox.beginRun({ principal: this.principal, timeoutMs: limits.timeoutMs, network });
+    const work = describeCommand(spec.command, new Redaction(spec.secrets));
+    this.#record = sandbox.beginRun({ principal, work, timeoutMs: spec.limits.timeoutMs, network: spec.network });
     start.onProgress("Copying the project");
     this.#warnings.push(...opened.warnings);
     const onWarning = (message: string): void => this.#warn(message);
@@ -205,7 +210,7 @@ export class Preview {
   }
 
   async #start(opened: PreviewSandbox, start: PreviewStart, signal: AbortSignal): Promise<void> {
-    const { command: line, port, limits } = this.spec;
+    const { command: line, limits } = this.spec;
     const { sandbox } = opened;
     sandbox.output.listen((chunk) => this.#scan.write(chunk));
     const spec = { command: ["sh", "-c", line], environment: {}, workingDirectory: copyFolder, ports: [] };
@@ -217,16 +222,13 @@ export class Preview {
     this.#startedAtMs = this.#parts.now();
     this.#timeOver = setTimeout(() => this.#owner.onTimeOver(), limits.timeoutMs).unref();
     const over = new AbortController();
-    const watching = watchPort({
-      port,
-      connect: (each) => connectToProgram(this.#program, port, each),
+    watchServer(this.spec, {
+      ...{ ...this.#parts, id: this.id, sandbox },
+      program: () => this.#program,
+      logs: () => this.logs,
       signal: AbortSignal.any([over.signal, this.#place.signalOf(undefined)]),
-      onAnswer: () => this.#answers(),
-      onSilence: (...state) => this.#silent(silenceOf(port, ...state)),
-      monotonicMs: this.#parts.monotonicMs,
-    });
-    watching.catch((error: unknown) => {
-      this.#parts.logger.error({ sandbox: this.id, err: error }, "the port of a preview is not watched any more");
+      onAnswer: (port) => this.#answers(port),
+      onSilence: (problem) => this.#silent(problem),
     });
     void process.ended.then(() => {
       over.abort();
@@ -234,18 +236,19 @@ export class Preview {
     });
   }
 
-  #answers(): void {
+  #answers(port: number): void {
+    this.#port = port;
     this.#status = "running";
     this.#problem = null;
     if (this.#errors.current?.nature === "silence") this.#errors.recovered();
-    this.#settle();
+    this.#waiting.release();
   }
 
   #silent(problem: GloveboxError): void {
     this.#status = "error";
     this.#problem = problem;
     this.#errors.failed({ nature: "silence", summary: problem.message, place: null, lines: [] });
-    this.#settle();
+    this.#waiting.release();
   }
 
   async #exited(process: BackgroundProcess): Promise<void> {
@@ -273,7 +276,7 @@ export class Preview {
     this.#problem = problem;
     clearTimeout(this.#timeOver);
     this.#errors.failed(error);
-    this.#settle();
+    this.#waiting.release();
     await this.#remove(outcome, exitCode).catch(() => undefined);
   }
 
@@ -291,9 +294,5 @@ export class Preview {
     } finally {
       await this.#opened?.[Symbol.asyncDispose]();
     }
-  }
-
-  #settle(): void {
-    for (const give of this.#waiting) give();
   }
 }

@@ -46,7 +46,7 @@ export class Previews {
     let entry: PlaceEntry<Preview>;
     try {
       this.#assertRoom(principal);
-      entry = this.#places.enter(id, principal, preview);
+      entry = this.#places.enter(id, principal, preview, spec.name);
     } catch (error) {
       await spec.project[Symbol.asyncDispose]();
       throw error;
@@ -63,7 +63,7 @@ export class Previews {
 
   /** @throws NOT_FOUND listing the principal's own */
   find(id: string, principal: string): Preview {
-    const preview = this.#places.find(id, principal)?.content;
+    const preview = this.#places.meant(id, principal)?.content;
     if (preview !== undefined && !preview.isEnding) return preview;
     const own = this.#places.of(principal).map(({ id: known }) => known);
     throw new GloveboxError("NOT_FOUND", `There is no preview ${JSON.stringify(id.slice(0, 80))}.`, {
@@ -78,7 +78,7 @@ export class Previews {
   /** Ends one, and resolves when it is gone. @throws NOT_FOUND */
   async stop(id: string, principal: string): Promise<Preview> {
     const preview = this.find(id, principal);
-    const entry = this.#places.find(id, principal);
+    const entry = this.#places.find(preview.id, principal);
     if (entry !== undefined) await this.#places.end(entry);
     return preview;
   }

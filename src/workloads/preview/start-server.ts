@@ -1,7 +1,6 @@
 import { Redaction } from "../../policy/redaction/redaction.ts";
 import type { Denial } from "../../policy/network/denial.ts";
 import { withPlainOutput } from "../../policy/request/plain-output.ts";
-import { findInterpreter } from "../../sandbox/find-interpreter.ts";
 import type { ProgramSecret } from "../../sandbox/secrets/program-secret.ts";
 import { shellLine } from "../dependencies/tool-variables.ts";
 import { assertPortsFree } from "../place/background/assert-ports-free.ts";
@@ -38,11 +37,9 @@ export async function startServer(
           command,
           environment: withPlainOutput({ ...profile.environment, ...serverVariables(port), ...environment }),
           workingDirectory: copyFolder,
-          concurrent: true,
         },
         { signal },
       ),
-    toolchain: grant === null ? "node" : await findInterpreter(sandbox, profile.image, { signal }),
     grant,
     onDenied,
     redact: (text) => redaction.text(text),

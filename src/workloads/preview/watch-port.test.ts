@@ -1,27 +1,37 @@
 import { createServer as createHttpServer } from "node:http";
 import { connect, createServer, type AddressInfo, type Server } from "node:net";
 import { once } from "node:events";
-import { describe, expect, it } from "vitest";
-import { startWithinMs, watchPort } from "./watch-port.ts";
+import { afterEach, describe, expect, it } from "vitest";
+import { otherPortMs, startWithinMs, watchPort } from "./watch-port.ts";
 
-/** A watch of a port of this machine, null while nothing listens, under a clock that the test sets. */
-function watch(portNow: () => number | null) {
+/** Port 1 is asked for, or likely; other ports of the sandbox are numbered from 2. */
+interface Scene {
+  /** Ports of this machine by those of the sandbox; nothing listens where there is none. */
+  readonly portOf: (port: number) => number | null;
+  readonly isNamed?: boolean;
+  readonly listening?: () => readonly number[];
+}
+
+/** A watch of ports of this machine under a clock that the test sets. */
+function watch({ portOf: portNow, isNamed = true, listening = () => [] }: Scene) {
   const clock = { ms: 0 };
   const [looks, told] = [{ count: 0 }, [] as string[]];
   const over = new AbortController();
   const watching = watchPort({
     port: 1,
-    connect: async (signal) => {
-      looks.count += 1;
-      const port = portNow();
+    isNamed,
+    listening: async () => listening(),
+    connect: async (asked, signal) => {
+      if (asked === 1) looks.count += 1;
+      const port = portNow(asked);
       if (port === null) throw new Error("nothing listens");
       const socket = connect({ port, host: "127.0.0.1" });
       await once(socket, "connect", { signal });
       return socket;
     },
     signal: over.signal,
-    onAnswer: () => void told.push("answers"),
-    onSilence: (state, hasAnswered) => void told.push(`${state} ${hasAnswered}`),
+    onAnswer: (port) => void told.push(`${port} answers`),
+    onSilence: (state, port, others) => void told.push(`${port} ${state} [${others.join(" ")}]`),
     monotonicMs: () => clock.ms,
   });
   const moreLooks = async (): Promise<void> => {
@@ -39,17 +49,17 @@ async function portOf(server: Server): Promise<number> {
 describe("a preview whose port", () => {
   it("does not answer is told of when its two minutes are over and not before, once, and answers later", async () => {
     let port: number | null = null;
-    const { clock, told, moreLooks, end } = watch(() => port);
+    const { clock, told, moreLooks, end } = watch({ portOf: () => port });
     clock.ms = startWithinMs - 1;
     await moreLooks();
     expect(told).toEqual([]);
     clock.ms = startWithinMs;
     await moreLooks();
     await moreLooks();
-    expect(told).toEqual(["closed false"]);
+    expect(told).toEqual(["1 closed []"]);
     const server = createHttpServer((_, response) => response.end("page"));
     port = await portOf(server);
-    await expect.poll(() => told, { timeout: 20_000 }).toEqual(["closed false", "answers"]);
+    await expect.poll(() => told, { timeout: 20_000 }).toEqual(["1 closed []", "1 answers"]);
     await end();
     server.close();
   });
@@ -57,13 +67,91 @@ describe("a preview whose port", () => {
   it("takes connections and says nothing in HTTP is silent, not closed", async () => {
     const server = createServer((socket) => socket.on("error", () => undefined).end("no HTTP"));
     const port = await portOf(server);
-    const { clock, told, moreLooks, end } = watch(() => port);
+    const { clock, told, moreLooks, end } = watch({ portOf: () => port });
     await moreLooks();
     expect(told).toEqual([]);
     clock.ms = startWithinMs;
     await moreLooks();
-    expect(told).toEqual(["silent false"]);
+    expect(told).toEqual(["1 silent []"]);
     await end();
     server.close();
+  });
+});
+
+describe("a server at another port than the one that", () => {
+  const open: Server[] = [];
+  afterEach(() => {
+    for (const server of open.splice(0)) server.close();
+  });
+  const serve = async (type: string): Promise<number> => {
+    const server = createHttpServer((_, response) => response.setHeader("content-type", type).end("x"));
+    open.push(server);
+    return portOf(server);
+  };
+  const mute = async (): Promise<number> => {
+    const server = createServer((socket) => socket.on("error", () => undefined).end("no HTTP"));
+    open.push(server);
+    return portOf(server);
+  };
+
+  it("was named is followed if it has a page, and left for the named one as soon as that answers", async () => {
+    const ports = new Map([
+      [2, await mute()],
+      [3, await serve("text/html; charset=utf-8")],
+    ]);
+    const scene = { portOf: (port: number) => ports.get(port) ?? null, listening: () => [...ports.keys()] };
+    const { clock, told, moreLooks, end } = watch(scene);
+    clock.ms = otherPortMs.pageAfter - 1;
+    await moreLooks();
+    expect(told).toEqual([]);
+    clock.ms = otherPortMs.pageAfter;
+    await expect.poll(() => told, { timeout: 20_000 }).toEqual(["3 answers"]);
+    ports.set(1, await serve("text/plain"));
+    await expect.poll(() => told, { timeout: 20_000 }).toEqual(["3 answers", "1 answers"]);
+    await end();
+  });
+
+  it("was named is followed without a page only after a while: what serves data often starts first", async () => {
+    const data = await serve("application/json");
+    const scene = { portOf: (port: number) => (port === 2 ? data : null), listening: () => [2] };
+    const { clock, told, moreLooks, end } = watch(scene);
+    clock.ms = otherPortMs.anyAfter - 1;
+    await moreLooks();
+    await moreLooks();
+    expect(told).toEqual([]);
+    clock.ms = otherPortMs.anyAfter + otherPortMs.each;
+    await expect.poll(() => told, { timeout: 20_000 }).toEqual(["2 answers"]);
+    await end();
+  });
+
+  it("is likely wins with a page over that one without, at once and later", async () => {
+    const ports = new Map([
+      [1, await serve("application/json")],
+      [2, await serve("text/html")],
+    ]);
+    const scene = {
+      portOf: (port: number) => ports.get(port) ?? null,
+      isNamed: false,
+      listening: () => [...ports.keys()],
+    };
+    const first = watch(scene);
+    await expect.poll(() => first.told, { timeout: 20_000 }).toEqual(["2 answers"]);
+    await first.end();
+    const page = ports.get(2) ?? 0;
+    ports.delete(2);
+    const { told, end } = watch(scene);
+    await expect.poll(() => told, { timeout: 20_000 }).toEqual(["1 answers"]);
+    ports.set(2, page);
+    await expect.poll(() => told, { timeout: 20_000 }).toEqual(["1 answers", "2 answers"]);
+    await end();
+  });
+
+  it("was named and that speaks no HTTP is named when its time is over", async () => {
+    const port = await mute();
+    const scene = { portOf: (each: number) => (each === 2 ? port : null), listening: () => [2] };
+    const { clock, told, end } = watch(scene);
+    clock.ms = startWithinMs;
+    await expect.poll(() => told, { timeout: 20_000 }).toEqual(["1 closed [2]"]);
+    await end();
   });
 });

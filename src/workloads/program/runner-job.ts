@@ -36,8 +36,11 @@ export interface RunnerJob {
    * settings of its interpreter; the program can import from them as ever. Default: none.
    */
   readonly untrusted?: readonly string[] | undefined;
-  /** Marks the end of a call in the streams of an interpreter that goes on after it; default: the program's end is the call's. */
-  readonly token?: string | undefined;
+  /**
+   * Of an interpreter that goes on after it: what marks the call's end in its streams, and what tracebacks name it;
+   * default: the program's end is the call's.
+   */
+  readonly call?: { readonly token: string; readonly name: string } | undefined;
   /** Whether everything in `folder` is removed first. Default false. */
   readonly empties?: boolean | undefined;
 }
@@ -72,7 +75,7 @@ export function encodeJob(job: RunnerJob): readonly Uint8Array[] {
       working_directory: job.workingDirectory ?? "",
       untrusted: job.untrusted ?? [],
       empties: job.empties === true ? 1 : 0,
-      ...(job.token === undefined ? {} : { token: job.token }),
+      ...job.call,
       files: sizes(job.files),
       compiled: sizes(compiled),
       data: (job.data ?? []).map(({ path, sizeBytes }) => ({ path, size: sizeBytes })),

@@ -36,7 +36,7 @@ $_glovebox_line"
     _glovebox_lines=$((_glovebox_lines - 1))
   done
   case $_glovebox_name in
-    .) cd -- "$_glovebox_value" 2>/dev/null || exit 0; unset OLDPWD ;;
+    .) cd -- "$_glovebox_value" 2>/dev/null || exit 0; unset PWD OLDPWD ;;
     -) set -- "$@" "$_glovebox_value" ;;
     *) export "$_glovebox_name=$_glovebox_value" ;;
   esac
@@ -64,13 +64,13 @@ export class WaitingCommand {
     this.#waiting = null;
     const process = await waiting?.catch(() => null);
     const taken = process && (await this.#hand(process, command, options));
-    return taken ?? this.#sandbox.exec({ ...command, concurrent: true }, options);
+    return taken ?? this.#sandbox.exec({ ...command }, options);
   }
 
   /** Starts the shell of the next command in the background: only when nothing else runs in the sandbox. */
   prepare(): void {
     if (this.#waiting !== null || this.#sandbox.state !== "running") return;
-    const waiting = this.#sandbox.exec({ command: ["sh", "-c", script, "sh"], concurrent: true });
+    const waiting = this.#sandbox.exec({ command: ["sh", "-c", script, "sh"] });
     this.#waiting = waiting;
     const forget = (): void => {
       if (this.#waiting === waiting) this.#waiting = null;

@@ -94,7 +94,10 @@ export class WaitingRunner {
       return this.#start(kind, options);
     }
     this.#waiting = null;
-    return waiting.started;
+    const process = await waiting.started;
+    // A background process of the same user may have stopped it while it waited, and have ended since.
+    process.resume?.();
+    return process;
   }
 
   /**
@@ -160,7 +163,7 @@ export class WaitingRunner {
   }
 
   async #start(kind: RunnerKind, options: CallOptions): Promise<Process> {
-    return this.#parts.sandbox.exec({ ...(await this.#spec(kind)), concurrent: true }, options);
+    return this.#parts.sandbox.exec({ ...(await this.#spec(kind)) }, options);
   }
 
   /**

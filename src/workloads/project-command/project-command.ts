@@ -12,13 +12,15 @@ import type { ImageName } from "../dependencies/project-tools.ts";
 import type { ProjectRunDependencies, ProjectRunListener } from "../project/project-run.ts";
 import type { GuardedFolders } from "../run/folders/guard-folders.ts";
 import type { HostMount } from "../run/folders/host-mount.ts";
-import type { ToolingListener } from "../run/folders/owner-tooling.ts";
+import type { ToolingListener } from "../run/explain-tooling.ts";
 import type { ProgramResult } from "../run/program-result.ts";
 
 /** A checked command in a project (SPEC UI1); every value is within the policy already. */
 export interface ProjectCommandSpec {
   /** Id of its sandbox where the caller knows it already; undefined: a new one. */
   readonly sandboxId?: string | undefined;
+  /** Its caller's own word for it; undefined: none. */
+  readonly name?: string | undefined;
   /** The project's folder on this machine, open, and where it is in the sandbox. */
   readonly project: HostMount;
   /** A shell line. */

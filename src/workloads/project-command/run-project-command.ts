@@ -54,8 +54,8 @@ async function prepareAndRun(ids: RunIds, run: ProjectCommandRun): Promise<Proje
     defaultImage: spec.defaultImages[tools.image],
     hasImages: capabilities.images,
     platform: dependencies.platform,
+    provideImage: dependencies.provideImage,
   });
-  await dependencies.provideImage(image, spec.image !== undefined);
   const language = languages[tools.image];
   const runtime = tools.image === "bun" ? "bun" : undefined;
   const toolchain = chooseToolchain({ language, runtime, usual: "node" }, capabilities, engine.name);

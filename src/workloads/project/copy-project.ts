@@ -5,7 +5,7 @@ import { HostFolder } from "../../sandbox/copy/host-folder.ts";
 import { readHostTree } from "../../sandbox/copy/read-host-tree.ts";
 import type { OpenPlace } from "../../sandbox/mounts/open-place.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
-import { ignoringFilter } from "./project-tree.ts";
+import { ignoringFilter, leftOutByName } from "./project-tree.ts";
 
 /** Where a project's copy lies in its sandbox. */
 export const copyFolder: string = `${workFolder}/project`;
@@ -35,7 +35,12 @@ export async function copyProject(
 ): Promise<readonly string[]> {
   const budget = new CopyBudget({ maxBytes, maxEntries });
   await using folder = await HostFolder.of(project, platform);
-  const filter = includeIgnored ? undefined : ignoringFilter();
+  const unknown: string[] = [];
+  const notes = {
+    onLeftOut: (path: string) => budget.skip(path, leftOutByName),
+    onUnknown: (sentence: string) => void unknown.push(sentence),
+  };
+  const filter = includeIgnored ? undefined : ignoringFilter(notes);
   await sandbox.files.writeTree(copyFolder, readHostTree(folder, budget, { filter }), { signal });
-  return budget.warnings;
+  return [...budget.warnings, ...unknown];
 }

@@ -1,3 +1,4 @@
+import type { ImageOrigin } from "../../policy/image-reference.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { Engine } from "../../engines/engine.ts";
 import type { Denial } from "../../policy/network/denial.ts";
@@ -12,7 +13,7 @@ export interface ProjectRunDependencies {
   readonly diskScratch: DiskScratch;
   readonly logger: Logger;
   /** Has an image there, pulled or built. */
-  readonly provideImage: (image: string, isDemanded: boolean) => Promise<void>;
+  readonly provideImage: (image: string, origin: ImageOrigin) => Promise<void>;
   readonly network: GrantNetwork;
   readonly maxOutputBytes: number;
   /** As in `process.platform`. */

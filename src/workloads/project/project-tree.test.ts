@@ -14,6 +14,8 @@ const put = (name: string, text = ""): void => {
   writeFileSync(path.join(folder, name), text);
 };
 
+const silent = { onLeftOut: () => undefined, onUnknown: () => undefined };
+
 beforeAll(() => {
   put(".gitignore", "dist/\n*.log\n!keep.log\n/only-here\n");
   put("sub/.gitignore", "!*.log\nprivate\n");
@@ -53,7 +55,7 @@ async function filesOf(filter?: ReturnType<typeof ignoringFilter>): Promise<read
 }
 
 it("leaves out what tools make anew and what .gitignore names; the deeper rule wins, and links are links", async () => {
-  expect(await filesOf(ignoringFilter())).toEqual([
+  expect(await filesOf(ignoringFilter(silent))).toEqual([
     ...[".env", ".gitignore", "a.js", "build/kept.js", "keep.log", "link", "linked/.gitignore", "linked/private"],
     ...["sub/.gitignore", "sub/b.log", "sub/only-here"],
   ]);
@@ -64,4 +66,19 @@ it("copies everything where that is asked for", async () => {
   for (const name of ["node_modules/x/i.js", ".git/config", "dist/out.js", "sub/private/c"])
     expect(all).toContain(name);
   expect(all.some((name) => name.endsWith("secret"))).toBe(false);
+});
+
+it("refuses a .gitignore that nobody can read in time", async () => {
+  put("hostile/.gitignore", "*a*b\n".repeat(5_000));
+  const failed = filesOf(ignoringFilter(silent));
+  await expect(failed).rejects.toMatchObject({
+    errorType: "INVALID_REQUEST",
+    message: /16 KiB of rules with wildcards/,
+  });
+  put("hostile/.gitignore", "x".repeat(1_100_000));
+  await expect(filesOf(ignoringFilter(silent))).rejects.toMatchObject({
+    errorType: "INVALID_REQUEST",
+    message: /1 MiB/,
+  });
+  rmSync(path.join(folder, "hostile"), { recursive: true });
 });

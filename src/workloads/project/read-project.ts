@@ -1,9 +1,8 @@
-import { constants } from "node:fs";
-import { open, readdir } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import { HostFolder } from "../../sandbox/copy/host-folder.ts";
 import { onHost } from "../../sandbox/copy/on-host.ts";
 import type { OpenPlace } from "../../sandbox/mounts/open-place.ts";
-import { readBounded } from "../../sandbox/mounts/read-bounded.ts";
+import { readOwnText } from "./own-files.ts";
 
 /** What a project's own files say about it. */
 export interface ReadProject {
@@ -22,17 +21,8 @@ export async function readProject(
 ): Promise<ReadProject> {
   await using folder = await HostFolder.of(project, platform);
   const names = await onHost(".", readdir(folder.self));
-  return { names, manifest: names.includes("package.json") ? await readManifest(folder) : "" };
-}
-
-async function readManifest(folder: HostFolder): Promise<string> {
-  const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
-  try {
-    await using file = await open(folder.at("package.json"), flags);
-    const bytes = (await file.stat()).isFile() ? await readBounded(file, maxManifestBytes) : null;
-    return bytes === null ? "" : Buffer.from(bytes).toString("utf8");
-  } catch {
-    // Gone, a link, or not readable: it says nothing about the project.
-    return "";
-  }
+  return {
+    names,
+    manifest: names.includes("package.json") ? await readOwnText(folder, "package.json", maxManifestBytes) : "",
+  };
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Capabilities } from "../../engines/capabilities.ts";
-import { attacksOf, open, type Attack } from "./attacks/attack.ts";
+import { attacksOf, contained, open, type Attack } from "./attacks/attack.ts";
 import { declaredAt, judgeAttack } from "./judge-attacks.ts";
 
 const [attack] = attacksOf({
@@ -35,6 +35,9 @@ describe("declaredAt", () => {
     expect(declaredAt(attack, "docker", able)).toEqual({ verdict: "denied" });
     expect(declaredAt(attack, "apple", able)).toEqual({ verdict: "denied" });
     expect(declaredAt(attack, "docker", { ...able, seccomp: "no" })).toMatchObject({ verdict: "open" });
+    const shared: Attack = { ...attack, whereShared: contained("it is its own") };
+    expect(declaredAt(shared, "docker", { ...able, supervisor: "apart" })).toEqual({ verdict: "denied" });
+    expect(declaredAt(shared, "docker", { ...able, supervisor: "shared" })).toMatchObject({ verdict: "contained" });
     // Another kernel: its column counts, whatever the engine is called.
     expect(declaredAt(attack, "podman", { ...able, seccomp: { substitute: "its own kernel" } })).toEqual({
       verdict: "denied",

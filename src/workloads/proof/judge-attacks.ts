@@ -28,9 +28,10 @@ function placeOf(engine: EngineName, { seccomp }: Pick<Capabilities, "seccomp">)
 
 /** What the engine is declared to do with an attack. */
 export function declaredAt(attack: Attack, engine: EngineName, capabilities: Capabilities): Expectation {
-  const { deniedBy } = attack;
+  const { deniedBy, whereShared } = attack;
   const isDeclared = deniedBy === "isolation" ? isWall(capabilities.isolation) : capabilities[deniedBy] !== "no";
   if (!isDeclared) return { verdict: "open", why: `engine ${engine} does not enforce ${deniedBy} here` };
+  if (whereShared !== undefined && capabilities.supervisor === "shared") return whereShared;
   const place = placeOf(engine, capabilities);
   return place === null ? { verdict: "denied" } : expectedAt(attack, place);
 }

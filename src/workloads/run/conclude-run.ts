@@ -10,7 +10,7 @@ import type { KeptOutput, ProcessEnd } from "./watch-process.ts";
 
 /** A run whose process has ended, and how to learn the rest. */
 export interface EndedRun<Kept extends KeptOutput> {
-  readonly sandbox: Pick<Sandbox, "stats">;
+  readonly sandbox: Pick<Sandbox, "stats" | "state">;
   /** Told of its verdict. */
   readonly record: OpenRun;
   readonly end: ProcessEnd<Kept>;
@@ -33,6 +33,8 @@ export interface JudgedRun<Kept extends KeptOutput> {
   readonly memoryPeakBytes: number | null;
   readonly networkReport: NetworkReport;
   readonly outcome: Outcome;
+  /** Whether this process had begun to remove its sandbox before that was known. */
+  readonly isRemoved: boolean;
   /** See `OpenRun`. */
   readonly policyDigest: string;
 }
@@ -52,6 +54,7 @@ export interface Conclusion<Kept extends KeptOutput> {
 /** Reads the last numbers of a run that has ended, and judges it. */
 export async function judgeRun<Kept extends KeptOutput>(run: EndedRun<Kept>): Promise<JudgedRun<Kept>> {
   const { sandbox, record, oomKillsBefore = 0 } = run;
+  const isRemoved = sandbox.state !== "running";
   const after = await sandbox.stats();
   const memoryPeakBytes = run.memoryPeakBytes === undefined ? after.memoryPeakBytes : run.memoryPeakBytes(after);
   const networkReport = await run.networkReport();
@@ -59,7 +62,7 @@ export async function judgeRun<Kept extends KeptOutput>(run: EndedRun<Kept>): Pr
   const oomKills = oomKillsBetween(oomKillsBefore, after.oomKills);
   const outcome = decideOutcome({ ...end, oomKills, refusals: networkReport.denialCount });
   record.end({ outcome, exitCode: end.exitCode, durationMs: end.durationMs, errorType: null });
-  return { end, memoryPeakBytes, networkReport, outcome, policyDigest: record.policyDigest };
+  return { end, memoryPeakBytes, networkReport, outcome, isRemoved, policyDigest: record.policyDigest };
 }
 
 /** Explains a run and writes its closing line to the log. */

@@ -21,6 +21,8 @@ export interface EndingToExplain {
   readonly memoryBytes: number;
   readonly memoryPeakBytes: number | null;
   readonly networkReport: NetworkReport;
+  /** Whether this process removed the sandbox, on request or with what it belongs to. */
+  readonly isRemoved: boolean;
   /** Why it failed by itself, if that is known. */
   readonly explainFailure?: (() => GloveboxError | null) | undefined;
 }
@@ -28,7 +30,7 @@ export interface EndingToExplain {
 /** The error that goes with an outcome (SPEC ER3), or null when there is nothing to explain. */
 export function explainEnding(ending: EndingToExplain): GloveboxError | null {
   const { outcome, words, timeoutMs } = ending;
-  const { subject, suggestions } = words;
+  const { subject } = words;
   switch (outcome) {
     case "completed":
       return null;
@@ -45,11 +47,22 @@ export function explainEnding(ending: EndingToExplain): GloveboxError | null {
     case "cancelled":
       return new GloveboxError("CANCELLED", `The ${subject} was cancelled.`, { context: { retryable: true } });
     case "sandbox_lost":
-      return new GloveboxError("SANDBOX_LOST", `${words.sandbox} went away while the ${subject} ran.`, {
-        ...suggestion(suggestions.lost),
-        context: { retryable: true },
-      });
+      return ending.isRemoved ? removed(words) : lost(words);
   }
+}
+
+function lost({ sandbox, subject, suggestions }: RunWords): GloveboxError {
+  return new GloveboxError("SANDBOX_LOST", `${sandbox} went away while the ${subject} ran.`, {
+    ...suggestion(suggestions.lost),
+    context: { retryable: true },
+  });
+}
+
+function removed({ sandbox, subject }: RunWords): GloveboxError {
+  return new GloveboxError("SANDBOX_LOST", `${sandbox} was removed while the ${subject} ran.`, {
+    suggestion: "It was removed on request, or with what it belongs to. Run it again if it is still needed.",
+    context: { reason: "removed", retryable: false },
+  });
 }
 
 function suggestion(text: string | undefined): { readonly suggestion?: string } {

@@ -26,6 +26,35 @@ describe("explainFailure", () => {
     expect(explainFailure(stderr)?.errorType ?? null).toBe(expected);
   });
 
+  it("says what allows a connection where there is no network", () => {
+    const none = explainFailure("OSError: [Errno 101] Network is unreachable", "none");
+    expect(none?.suggestion).toContain("Name the hosts that it needs in the run's network");
+    expect(explainFailure("OSError: [Errno 101] Network is unreachable", "domains")?.suggestion).toContain(
+      "HTTP_PROXY",
+    );
+  });
+
+  it.each([
+    ["Error: getaddrinfo EAI_AGAIN example.org\n  errno: -3,"],
+    ["getaddrinfo ENOTFOUND Example.org"],
+    ["curl: (6) Could not resolve host: example.org"],
+    ["NameResolutionError(\"Failed to resolve 'example.org' ([Errno -3] Temporary failure in name resolution)\")"],
+    ["HTTPSConnectionPool(host='example.org', port=443): Temporary failure in name resolution"],
+  ])("names the host of %j, which the program chose", (stderr) => {
+    expect(explainFailure(stderr, "none")?.suggestion).toContain(
+      'The program chose this host: if you trust it, add "example.org" to the run\'s network, or',
+    );
+  });
+
+  it.each([
+    ["getaddrinfo ENOTFOUND example.org_and_run_this"],
+    ["getaddrinfo ENOTFOUND 10.0.0.1"],
+    [`getaddrinfo ENOTFOUND ${"a".repeat(300)}.org`],
+    ["getaddrinfo ENOTFOUND -rf"],
+  ])("takes no name from %j", (stderr) => {
+    expect(explainFailure(stderr, "none")?.suggestion).toContain("Name the hosts that it needs in the run's network");
+  });
+
   it("quotes the line that says it", () => {
     expect(explainFailure("a\nOSError: [Errno 30] Read-only file system: '/etc/x'\n")?.message).toContain("'/etc/x'");
   });

@@ -11,6 +11,9 @@ export interface NetworkReport {
   readonly isLost: boolean;
 }
 
+/** Targets that a sentence names. */
+const maxTargets = 3;
+
 /** The report of a run without a network. */
 export const noNetworkReport: NetworkReport = { denials: [], denialCount: 0, isLost: false };
 
@@ -29,6 +32,15 @@ export function explainDenials({ denials, denialCount }: NetworkReport, subject:
       context: { denials, denial_count: denialCount, retryable: false },
     },
   );
+}
+
+/** ", after its connection to NAME was refused", or nothing if none was. */
+export function afterRefusals(denials: readonly Denial[]): string {
+  const targets = [...new Set(denials.map(({ target }) => target))];
+  if (targets.length === 0) return "";
+  const more = targets.length > maxTargets ? ` and ${targets.length - maxTargets} more` : "";
+  const [what, was] = targets.length === 1 ? ["connection", "was"] : ["connections", "were"];
+  return `, after its ${what} to ${targets.slice(0, maxTargets).join(", ")}${more} ${was} refused`;
 }
 
 /** The error of a program that failed after the egress proxy ended. */

@@ -11,6 +11,7 @@ function explained(
   stderr = "",
   exitCode: number | null = 1,
   report: Partial<NetworkReport> = {},
+  isRemoved = false,
 ): ReturnType<typeof explainProgram> {
   const output = new BoundedOutput(10_000);
   output.append(Buffer.from(stderr));
@@ -18,6 +19,7 @@ function explained(
     outcome,
     end: { interruption: null, exitCode, stdout: new BoundedOutput(1), stderr: output, durationMs: 1 },
     policyDigest: "",
+    isRemoved,
     memoryPeakBytes: 500 * 1024 * 1024,
     networkReport: { denials: [], denialCount: 0, isLost: false, ...report },
   };
@@ -52,6 +54,16 @@ describe("explainProgram", () => {
   it("has nothing to say of a run that completed or simply failed", () => {
     expect(explained("completed", "", 0)).toBeNull();
     expect(explained("failed", "ValueError: x\n")).toBeNull();
+  });
+
+  it("tells a sandbox that was removed from one that went away", () => {
+    expect(explained("sandbox_lost", "", null)).toMatchObject({ message: expect.stringContaining("went away") });
+    expect(explained("sandbox_lost", "", null, {}, true)).toMatchObject({
+      errorType: "SANDBOX_LOST",
+      message: "The sandbox was removed while the program ran.",
+      context: { reason: "removed", retryable: false },
+    });
+    expect(explained("completed", "", 0, {}, true)).toBeNull();
   });
 
   it("says for running out of time and memory what the limit was", () => {

@@ -18,8 +18,8 @@ export interface ExplainedProgram {
   readonly limits: Limits;
   readonly files: readonly RunnerFile[];
   readonly network: NetworkPolicy;
-  /** Default `/work`. */
-  readonly folder?: string | undefined;
+  /** What the interpreter calls a file; default: the path in `/work`. */
+  readonly nameOf?: ((path: string) => string) | undefined;
 }
 
 const words: RunWords = {
@@ -43,13 +43,13 @@ export function explainProgram(run: JudgedRun<BoundedOutput>, program: Explained
 
 function explainFailedProgram(
   { end, networkReport }: JudgedRun<BoundedOutput>,
-  { toolchain, files, folder, network }: ExplainedProgram,
+  { toolchain, files, nameOf, network }: ExplainedProgram,
 ): GloveboxError | null {
   if (networkReport.isLost) return explainLostProxy();
   const stderr = end.stderr.text();
   const { interpreter } = toolchains[toolchain];
   if (end.exitCode === 127 && stderr.trimEnd().endsWith(`${interpreter}: not found`)) return noInterpreter(interpreter);
-  const found = findSyntaxError({ toolchain, stderr, exitCode: end.exitCode ?? 0, files, folder });
+  const found = findSyntaxError({ toolchain, stderr, exitCode: end.exitCode ?? 0, files, nameOf });
   if (found !== null) return syntaxFailure(found);
   return missingModule(toolchain, stderr) ?? explainFailure(stderr, network.kind);
 }

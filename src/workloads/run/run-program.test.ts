@@ -13,7 +13,7 @@ it("takes the program's network away before what it left is read", async () => {
   output.end();
   const stats = () => Promise.resolve(unknownStats);
   const judged = await runProgram({
-    sandbox: { output: new OutputJoint(), stats, measure: stats },
+    sandbox: { output: new OutputJoint(), stats, measure: stats, state: "running" },
     record: { id: "run-1", policyDigest: "", end: ({ outcome }) => void order.push(`recorded ${outcome}`) },
     start: () =>
       Promise.resolve({

@@ -13,7 +13,7 @@ import { watchProcess } from "./watch-process.ts";
 
 /** A program to be run by a runner, and how it is watched and ended. */
 export interface ProgramRun {
-  readonly sandbox: Pick<Sandbox, "output" | "stats" | "measure">;
+  readonly sandbox: Pick<Sandbox, "output" | "stats" | "measure" | "state">;
   readonly record: OpenRun;
   /** Starts the runner; `redact` removes secrets from what the program asked for. */
   readonly start: (redact: (text: string) => string) => Promise<StartedProgram>;
@@ -60,7 +60,7 @@ export async function runProgram(run: ProgramRun): Promise<JudgedRun<BoundedOutp
   memory?.[Symbol.dispose]();
   await run.cleanUp?.(process);
   return await judgeRun({
-    sandbox: { stats: () => numbers(end) },
+    sandbox: { stats: () => numbers(end), state: sandbox.state },
     record,
     end,
     isLost,

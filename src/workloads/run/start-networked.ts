@@ -36,7 +36,7 @@ export async function startNetworked(live: NetworkedSandbox, start: NetworkedSta
       const started = await startProgram({ ...start, sandbox });
       return { ...started, [Symbol.dispose]: () => part.leave() };
     }
-    const opening = part.open({ sandbox, grant, interpreter: start.toolchain, signal });
+    const opening = part.open({ sandbox, grant, signal });
     const { process, network } = await startBeside(() => runner(), opening);
     return {
       process,

@@ -2,14 +2,12 @@ import type { NetworkAccess, NetworkGrant } from "../../egress/network-access.ts
 import type { Process } from "../../engines/engine.ts";
 import type { Denial } from "../../policy/network/denial.ts";
 import { execWithNetwork } from "../../sandbox/network/exec-with-network.ts";
-import type { Sandbox } from "../../sandbox/sandbox.ts";
+import type { NetworkSandbox } from "../../sandbox/network/open-network.ts";
 import { noNetworkReport, type NetworkReport } from "./explain-network.ts";
-import type { Toolchain } from "../program/languages.ts";
 
 export interface ProgramStart {
-  readonly sandbox: Pick<Sandbox, "id" | "capabilities" | "exec">;
+  readonly sandbox: NetworkSandbox;
   readonly runner: () => Promise<Process>;
-  readonly toolchain: Toolchain;
   /** Null: no network at all. */
   readonly grant: NetworkGrant | null;
   readonly onDenied: (denial: Denial) => void;
@@ -26,7 +24,7 @@ export interface StartedProgram extends Disposable {
 
 /** Starts the runner in its sandbox, with the network that was granted. @throws what `execWithNetwork` throws */
 export async function startProgram(start: ProgramStart): Promise<StartedProgram> {
-  const { sandbox, runner, toolchain, grant, onDenied, redact, signal } = start;
+  const { sandbox, runner, grant, onDenied, redact, signal } = start;
   if (grant === null) {
     const process = await runner();
     return { process, networkReport: () => Promise.resolve(noNetworkReport), [Symbol.dispose]: () => undefined };
@@ -35,7 +33,6 @@ export async function startProgram(start: ProgramStart): Promise<StartedProgram>
     sandbox,
     program: runner,
     grant,
-    interpreter: toolchain,
     onDenied,
     redact,
     signal,

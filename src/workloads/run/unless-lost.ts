@@ -1,5 +1,5 @@
 import type { CallOptions } from "../../engines/engine.ts";
-import { GloveboxError } from "../../errors/glovebox-error.ts";
+import { isSandboxLoss } from "../../errors/glovebox-error.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
 
 /**
@@ -15,7 +15,7 @@ export async function unlessLost<T>(
     const found = await read;
     return (await sandbox.isAlive(options)) ? found : null;
   } catch (error) {
-    if (error instanceof GloveboxError && error.errorType === "SANDBOX_LOST") return null;
+    if (isSandboxLoss(error)) return null;
     throw error;
   }
 }

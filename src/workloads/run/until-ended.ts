@@ -1,5 +1,5 @@
 import { settlesWithin } from "../../base/abort.ts";
-import { GloveboxError } from "../../errors/glovebox-error.ts";
+import { isSandboxLoss } from "../../errors/glovebox-error.ts";
 import type { Process } from "../../engines/engine.ts";
 import type { Interruption } from "../../sandbox/outcome.ts";
 
@@ -50,7 +50,7 @@ export async function untilEnded(
     const isOver = await settlesWithin(process.exit, exitMs);
     return { interruption, exitCode: isOver ? (await process.exit).exitCode : null };
   } catch (error) {
-    if (!(error instanceof GloveboxError) || error.errorType !== "SANDBOX_LOST") throw error;
+    if (!isSandboxLoss(error)) throw error;
     return { interruption: interruption ?? "lost", exitCode: null };
   } finally {
     clearTimeout(timer);

@@ -1,4 +1,3 @@
-import type { Engine } from "../../engines/engine.ts";
 import type { Capabilities } from "../../engines/capabilities.ts";
 import type { Packages } from "../../packages/packages.ts";
 import type { ProvidedPackages } from "../../packages/provided-packages.ts";
@@ -7,7 +6,7 @@ import type { NetworkPolicy } from "../../policy/network/network.ts";
 import type { Ecosystem } from "../../policy/package-specs.ts";
 import { packagesFolder, sessionProfile } from "../../policy/session-profile.ts";
 import type { Caller, Sandboxes } from "../../sandbox/sandboxes.ts";
-import type { EnsureImageOptions, NeededImage } from "../program/ensure-image.ts";
+import type { ImageListener, ProvideImage } from "../program/ensure-image.ts";
 import { planOf } from "../program/plan-of.ts";
 import type { OpenLargeScratch } from "../run/disk/open-large-scratch.ts";
 import type { WatchedScratch } from "../run/disk/watched-scratch.ts";
@@ -17,18 +16,9 @@ import type { SessionPackages } from "./packages/session-packages.ts";
 import { SessionSandbox } from "./session-sandbox.ts";
 
 /** What preparing a sandbox reports. */
-export type OpeningListener = Pick<EnsureImageOptions, "onPull"> & {
-  /** A line of a build. */
-  readonly onBuild: (image: string, line: string) => void;
+export type OpeningListener = ImageListener & {
   readonly onProgress: (message: string) => void;
 };
-
-/** Has the engine's image there. */
-export type ProvideImage = (
-  image: NeededImage,
-  engine: Engine,
-  options: Pick<OpeningListener, "onPull" | "onBuild"> & { readonly signal?: AbortSignal | undefined },
-) => Promise<void>;
 
 export interface OpenSessionOptions {
   readonly sandboxes: Sandboxes;
@@ -55,10 +45,10 @@ export async function prepareSessionSandbox(
   options: OpenSessionOptions,
   caller: Caller,
 ): Promise<SandboxPackages> {
-  const { engine, image, imageDemanded, ociRuntime } = settings;
+  const { engine, image, imageOrigin, ociRuntime } = settings;
   const { provideImage, packages, runNetwork, listener } = options;
   const { signal } = caller;
-  await provideImage({ image, imageDemanded }, engine, { ...listener, signal });
+  await provideImage({ image, origin: imageOrigin }, engine, { ...listener, signal });
   const capabilities = await engine.capabilities({ signal, ociRuntime });
   const canGrow = capabilities.hostPaths && isWall(capabilities.isolation);
   const hasMore = packages.installsFor({ capabilities, image, runNetwork });
@@ -104,7 +94,7 @@ export async function openSessionSandbox(
   { sandboxes, openLargeScratch }: Pick<OpenSessionOptions, "sandboxes" | "openLargeScratch">,
   caller: Caller,
 ): Promise<SessionSandbox> {
-  const { engine, image, ociRuntime, limits, minIsolation, labels } = settings;
+  const { engine, image, ociRuntime, limits, minIsolation, labels, name: givenName } = settings;
   let scratch: WatchedScratch | null = null;
   try {
     const capabilities = await engine.capabilities({ signal: caller.signal, ociRuntime });
@@ -113,7 +103,7 @@ export async function openSessionSandbox(
     const scratchStorage = capabilities.scratch;
     const profile = sessionProfile({ image, ociRuntime, limits, scratchStorage, isOnDisk, minIsolation });
     const mounts = [...packages.mounts, ...(scratch?.mounts ?? [])];
-    const sandbox = await sandboxes.open(engine, { ...planOf(profile, lifetimeMs), mounts, labels }, caller);
+    const sandbox = await sandboxes.open(engine, { ...planOf(profile, lifetimeMs), mounts, labels, givenName }, caller);
     scratch?.watch(sandbox);
     return new SessionSandbox({ sandbox, profile, packages, scratch });
   } catch (error) {

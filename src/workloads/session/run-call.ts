@@ -67,8 +67,8 @@ export async function runCall(live: SessionSandbox, run: RunCall): Promise<CallR
   // With secrets nothing may run before the code; with a network its variables are others.
   const isPlain = interpreter === null && call.secrets.length === 0 && grant === null;
   const isAsBefore = await live.runner.settle(isPlain ? { kind, environment: run.environment } : null, { signal });
-  const token = interpreter === null ? undefined : createId("call");
-  const kept = token === undefined ? undefined : interpreter?.call(token);
+  const token = createId("call");
+  const kept = interpreter?.call(token);
   const judged = await runProgram({
     ...run,
     before: isAsBefore ? run.before : ((await live.check({ signal })) ?? run.before),
@@ -78,7 +78,6 @@ export async function runCall(live: SessionSandbox, run: RunCall): Promise<CallR
         ? startNetworked(live, {
             network: call.network,
             runner: () => live.runner.take(kind, { signal }),
-            toolchain,
             grant,
             onDenied: run.onDenied,
             redact,
@@ -89,7 +88,7 @@ export async function runCall(live: SessionSandbox, run: RunCall): Promise<CallR
             networkReport: () => Promise.resolve(noNetworkReport),
             [Symbol.dispose]: () => undefined,
           }),
-    job: { ...jobOf(live, run, mainFile), token },
+    job: { ...jobOf(live, run, mainFile), call: kept && { token, name: kept.name } },
     stdin: kept === undefined ? call.stdin : noBytes(),
     timeoutMs: call.timeoutMs,
     end: async (process) => {
@@ -116,7 +115,7 @@ export async function runCall(live: SessionSandbox, run: RunCall): Promise<CallR
         limits: { ...live.profile.limits, timeoutMs: call.timeoutMs },
         files,
         network: call.network,
-        folder: sandbox.folderOf(codeFolder),
+        nameOf: (path) => kept?.name ?? `${sandbox.folderOf(codeFolder)}/${path}`,
       }),
   });
   const result = runResult(concluded, live.id, redaction);

@@ -7,6 +7,7 @@ import { compileFiles, type CompiledFiles } from "../program/compile/compile-fil
 import type { Toolchain } from "../program/languages.ts";
 import { interpreterMain, interpreterOf } from "./variables/start-interpreter.ts";
 import type { MakeNotebookCode } from "./variables/notebook/make-notebook-code.ts";
+import { describeWork } from "../run/describe-work.ts";
 import { loggingFailure, type RunIds } from "../run/log-ending.ts";
 import type { GrantNetwork } from "../run/start-program.ts";
 import { syntaxFailure } from "../program/syntax/syntax-failure.ts";
@@ -17,7 +18,8 @@ import { needsOfCall, type CallNeeds } from "./needs-of-call.ts";
 import { chooseToolchain } from "../program/choose-toolchain.ts";
 import { checkEngine } from "../program/check-engine.ts";
 import { refusedResult } from "../run/program-result.ts";
-import type { OpeningListener, ProvideImage } from "./open-session-sandbox.ts";
+import type { ProvideImage } from "../program/ensure-image.ts";
+import type { OpeningListener } from "./open-session-sandbox.ts";
 import { prepareNext } from "./prepare-next.ts";
 import { programVariables } from "./program-variables.ts";
 import type { OpenLargeScratch } from "../run/disk/open-large-scratch.ts";
@@ -101,9 +103,10 @@ async function runAs(
   return useWith(session, needs, caller, async (opened, { signal }) => {
     const { live, before, restarted } = opened;
     ids.sandbox = live.id;
-    const record = (ids.record = live.sandbox.beginRun({ ...ids, ...call }));
-    listener.onSandbox(live.id);
     session.secrets.add(call.secrets);
+    const work = describeWork(call.language, call.code, session.secrets.redaction());
+    const record = (ids.record = live.sandbox.beginRun({ ...ids, ...call, work }));
+    listener.onSandbox(live.id);
     const hadLost = keepsVariables && session.hasVariables.has(toolchain) && !live.keepsVariablesOf(toolchain);
     const result = await runCall(live, {
       ...dependencies,

@@ -1,3 +1,4 @@
+import type { ImageOrigin } from "../../policy/image-reference.ts";
 import type { Demand } from "../../engines/enforcement/assert-enforceable.ts";
 import type { Engine } from "../../engines/engine.ts";
 import type { Isolation } from "../../policy/isolation.ts";
@@ -31,7 +32,7 @@ export interface SessionSettings {
   readonly engine: Engine;
   /** Image for engines that have images. */
   readonly image: string;
-  readonly imageDemanded: boolean;
+  readonly imageOrigin: ImageOrigin;
   readonly ociRuntime: string | undefined;
   /** The time limit is not the session's: each call has its own. */
   readonly limits: Limits;
@@ -40,6 +41,8 @@ export interface SessionSettings {
   readonly minIsolation: Isolation;
   /** Whether an interpreter of each language lives with it, so that variables last from call to call (SPEC SE6). */
   readonly keepsVariables: boolean;
+  /** Its caller's own word for it; undefined: none. */
+  readonly name?: string | undefined;
   /** The labels that its caller gave it. */
   readonly labels: Readonly<Record<string, string>>;
 }

@@ -109,7 +109,8 @@ export class Session {
   ): Promise<T> {
     if (this.#turns.waiting >= maxWaiting) {
       throw new GloveboxError("CAPACITY", `${maxWaiting} calls of this session wait already.`, {
-        context: { session_id: this.id, limit: maxWaiting },
+        suggestion: "Wait until some of them have ended, which come one after another, or use another session.",
+        context: { session_id: this.id, limit: maxWaiting, retry_after_seconds: 5 },
       });
     }
     const mine = { ...caller, signal: this.#place.signalOf(caller.signal) };
@@ -199,8 +200,8 @@ export class Session {
     if (!isAlive) await this.#container.discard();
     const had = this.#hadSandbox;
     const former = this.#container.live;
-    const warnings: string[] = [];
-    if (former === null && had) warnings.push(this.#archive === null ? lostWarning : restoredWarning);
+    // What was kept of its files, from sandbox to sandbox.
+    const kept = former === null ? [this.#archive] : [];
     let missing = await needs.missing(this.#packages, former, caller);
     if (missing === undefined) {
       await this.#fill(await needs.prepare(this.#packages, caller), needs, caller);
@@ -214,15 +215,16 @@ export class Session {
     if (missing !== null || present === null) {
       const prepared = await needs.prepare(missing ?? this.#packages, caller);
       try {
-        if (present !== null) await this.#putAside(present, signal);
+        if (present !== null) kept.push(await this.#putAside(present, signal));
       } catch (error) {
         await prepared[Symbol.asyncDispose]();
         throw error;
       }
       await this.#fill(prepared, needs, caller);
-      if (had && warnings.length === 0) warnings.push(packagesWarning);
     }
     const { live } = this.#container;
+    const restored = former === null ? restoredWarning : packagesWarning;
+    const warnings = had && live !== former ? [warningOf(kept, restored)] : [];
     const before = (await live?.check({ signal })) ?? null;
     if (live === null || before === null) {
       throw new GloveboxError("SANDBOX_LOST", "The session's sandbox ended as soon as it had begun.");
@@ -242,7 +244,8 @@ export class Session {
   async #openWithFiles(packages: SandboxPackages, needs: SandboxNeeds, caller: Caller): Promise<SessionSandbox> {
     const live = await needs.open(packages, caller);
     try {
-      if (this.#archive !== null) await restoreWork(live.sandbox, this.#archive, caller);
+      const archive = this.#archive;
+      if (archive?.gaveWay === false) await restoreWork(live.sandbox, archive, caller);
       return live;
     } catch (error) {
       await live.remove();
@@ -251,23 +254,34 @@ export class Session {
   }
 
   /** Gives up the sandbox and keeps the files of its working folder. */
-  async #putAside(live: SessionSandbox, signal: AbortSignal | undefined): Promise<void> {
+  async #putAside(live: SessionSandbox, signal: AbortSignal | undefined): Promise<WorkArchive> {
     await Promise.allSettled(this.processes.running.map((process) => process.stop({ isLost: true })));
     await live.runner.dismiss();
     await live.endInterpreters();
     const sizeBytes = live.profile.scratch.places.find(({ path }) => path === workFolder)?.sizeBytes ?? 0;
-    this.#archive = await saveWork(live.sandbox, this.#parts.archives, {
+    const archive = await saveWork(live.sandbox, this.#parts.archives, {
+      principal: this.principal,
       sizeBytes,
       signal: AbortSignal.any([AbortSignal.timeout(saveWithinMs), ...(signal === undefined ? [] : [signal])]),
     });
+    this.#archive = archive;
     await this.#container.discard();
+    return archive;
   }
+}
+
+/** What a call in a new sandbox is told of the files. */
+function warningOf(kept: readonly (WorkArchive | null)[], restored: string): string {
+  if (kept.includes(null)) return lostWarning;
+  return kept.some((archive) => archive?.gaveWay === true) ? removedWarning : restored;
 }
 
 const stoppedWarning =
   "The process may not have ended, so the session's sandbox was given up: its files are lost and all of its background processes have ended.";
 const lostWarning =
   "The session's former sandbox has ended: this is a new one, files of earlier calls are lost and background processes have ended.";
+const removedWarning =
+  "The session's sandbox was stopped while it was idle, and the files that were kept of it had to go: your stopped sessions had more than their share of this machine's disk. This is a new sandbox without them.";
 const restoredWarning =
   "The session's sandbox was stopped while it was idle, to make room for others: this is a new one with the same files in /work.";
 const packagesWarning =

@@ -39,14 +39,14 @@ export class Sessions {
     this.#places = new PlaceRegistry({ ...options, noun: "session", end: (session) => this.#end(session) });
   }
 
-  /** The session that is named, or the connection's own; null when there is none yet. @throws NOT_FOUND */
+  /** The session that an id, a name or the beginning of an id means, or the connection's own; null when there is none yet. @throws NOT_FOUND */
   find(id: string | undefined, { principal, connection }: SessionOwner): Session | null {
     if (id === undefined) {
       const own = connection === undefined ? undefined : this.#ofConnection.get(keyOf(principal, connection));
       return own === undefined ? null : this.#known(own, principal);
     }
-    const session = this.#known(id, principal);
-    if (session !== null) return session;
+    const session = this.#places.meant(id, principal)?.content;
+    if (session?.isEnding === false) return session;
     throw notFound(id, this.#options.idleMs, this.#idsOf(principal));
   }
 
@@ -71,7 +71,7 @@ export class Sessions {
       settings,
       onActivity: (isBusy) => this.#setBusy(entry, isBusy),
     });
-    const entry = this.#places.enter(session.id, principal, session);
+    const entry = this.#places.enter(session.id, principal, session, settings.name);
     if (connection !== undefined) this.#ofConnection.set(keyOf(principal, connection), session.id);
     this.#places.setBusy(entry, false);
     return session;

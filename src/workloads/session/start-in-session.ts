@@ -2,7 +2,6 @@ import { runsInterpretersOnly } from "../../engines/capabilities.ts";
 import { untilCancelled } from "../../base/abort.ts";
 import type { EngineName } from "../../engines/engine.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
-import { findInterpreter } from "../../sandbox/find-interpreter.ts";
 import type { Caller } from "../../sandbox/sandboxes.ts";
 import { assertPortsFree } from "../place/background/assert-ports-free.ts";
 import type { BackgroundProcess } from "../place/background/background-process.ts";
@@ -52,15 +51,13 @@ export async function startInSession(
       // What it has imported takes memory that the process may need.
       await live.runner.settle(null, { signal });
       await assertPortsFree(sandbox, spec.ports, { signal });
-      const toolchain = grant === null ? "python" : await findInterpreter(sandbox, settings.image, { signal });
       const environment = programVariables(live, grant, { ...start.hostEnvironment, ...spec.environment });
       const { workingDirectory } = spec;
       const command = grant === null ? spec.command : held(spec.command);
       const program = await startNetworked(live, {
         network,
         grant,
-        runner: () => sandbox.exec({ command, workingDirectory, environment, concurrent: true }, { signal }),
-        toolchain,
+        runner: () => sandbox.exec({ command, workingDirectory, environment }, { signal }),
         onDenied: () => undefined,
         redact: (text) => redaction.text(text),
         signal,

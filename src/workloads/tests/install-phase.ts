@@ -8,6 +8,7 @@ import { networkWarnings } from "../run/explain-network.ts";
 import { planSandbox } from "./plan-sandbox.ts";
 import type { PhaseResult, ReadyTests, TestRun, TestsPlace } from "./test-run.ts";
 import { uncounted } from "./tests-result.ts";
+import { firstLine } from "./verdict.ts";
 
 /**
  * Installs what the tests need; resolves to the shell line that did, and to the result of a run that did not reach its
@@ -44,7 +45,7 @@ function notInstalled(line: string, ended: EndedLine, record: TestsPlace["record
   return {
     ...uncounted,
     verdict: "could_not_run",
-    reason: error.message,
+    reason: firstLine(error.message),
     outcome,
     exitCode,
     output: ended.output.text(),

@@ -1,4 +1,6 @@
 import type { GloveboxError } from "../../errors/glovebox-error.ts";
+import { Redaction } from "../../policy/redaction/redaction.ts";
+import { describeCommand } from "../run/describe-work.ts";
 import type { RunIds } from "../run/log-ending.ts";
 import { copyProject } from "../project/copy-project.ts";
 import { install } from "./install-phase.ts";
@@ -6,17 +8,20 @@ import { planSandbox } from "./plan-sandbox.ts";
 import { runTestPhase } from "./test-phase.ts";
 import type { PhaseResult, ReadyTests, TestRun, TestsPlace } from "./test-run.ts";
 import { uncounted, type TestsResult } from "./tests-result.ts";
+import { firstLine } from "./verdict.ts";
 
 /** Opens a sandbox, copies the project, installs, tests, reads the results and removes it. @throws as `runTests` */
 export async function runInSandbox(ids: RunIds, run: TestRun, ready: ReadyTests): Promise<TestsResult> {
   const { spec, dependencies, caller, listener, capabilities } = run;
   await using planned = await planSandbox(run, ready);
   const { profile, scratch } = planned;
-  const plan = { ...planned.plan, id: spec.sandboxId };
+  const plan = { ...planned.plan, id: spec.sandboxId, givenName: spec.name };
   await using sandbox = await dependencies.sandboxes.open(dependencies.engine, plan, caller);
   scratch?.watch(sandbox);
   ids.sandbox = sandbox.id;
-  const record = (ids.record = sandbox.beginRun({ ...ids, timeoutMs: spec.limits.timeoutMs, network: spec.network }));
+  const work = describeCommand(spec.testCommand, new Redaction([]));
+  const { limits, network } = spec;
+  const record = (ids.record = sandbox.beginRun({ ...ids, work, timeoutMs: limits.timeoutMs, network }));
   listener.onSandbox(sandbox.id);
   const at = { ids, sandbox, record, profile };
   const { leftOut, line, result } = await runPhases(run, ready, at).catch((error: unknown) => {
@@ -52,5 +57,5 @@ async function runPhases(
 /** Any reports disappeared with the sandbox. */
 function endedForDisk(error: GloveboxError | null): Partial<TestsResult> {
   if (error === null) return {};
-  return { ...uncounted, verdict: "could_not_run", reason: error.message, outcome: "sandbox_lost", error };
+  return { ...uncounted, verdict: "could_not_run", reason: firstLine(error.message), outcome: "sandbox_lost", error };
 }

@@ -14,6 +14,7 @@ import type { ProjectRunListener } from "../project/project-run.ts";
 import type { TestRun, TestsDependencies } from "./test-run.ts";
 import { uncounted, type TestsResult } from "./tests-result.ts";
 import type { TestsSpec } from "./tests-spec.ts";
+import { firstLine } from "./verdict.ts";
 
 /**
  * Runs a project's tests in a fresh sandbox, on a copy of the project that is never written back, and removes it
@@ -55,14 +56,13 @@ async function prepareAndRun(ids: RunIds, run: TestRun): Promise<TestsResult> {
 }
 
 async function chosenImage({ spec, dependencies, capabilities }: TestRun, { tools }: ProjectPlan): Promise<string> {
-  const image = await chooseImage({
+  return chooseImage({
     ...spec,
     defaultImage: spec.defaultImages[tools.image],
     hasImages: capabilities.images,
     platform: dependencies.platform,
+    provideImage: dependencies.provideImage,
   });
-  await dependencies.provideImage(image, spec.image !== undefined);
-  return image;
 }
 
 /** The build has the installation's network and time, or the network that the tests have where they have one. */
@@ -85,7 +85,7 @@ function withoutImage(
   return {
     ...uncounted,
     verdict: "could_not_run",
-    reason: error.message,
+    reason: firstLine(error.message),
     outcome: "failed",
     exitCode: null,
     output: "",

@@ -17,7 +17,7 @@ const maxLine = 1_000;
 // oxlint-disable-next-line no-control-regex
 const colours = /\u001b\[[0-9;]*m/g;
 
-const words = { passed: /(\d+) passed/, failed: /(\d+) failed/, skipped: /(\d+) skipped/ };
+const words = { passed: /(?<!\d)(\d+) passed/, failed: /(?<!\d)(\d+) failed/, skipped: /(?<!\d)(\d+) skipped/ };
 const summaries: Readonly<Record<string, Summary>> = {
   pytest: { ...words, last: /^=* ?\d+ (?:passed|failed|skipped|errors?|xfailed|xpassed|deselected)\b.* in \d/ },
   jest: { ...words, last: /^Tests: +\d/ },
@@ -34,7 +34,7 @@ const commands: readonly (readonly [RegExp, string])[] = [
   [/\bmocha\b/, "mocha"],
   [/\bbun\s+test\b/, "bun"],
   [/\bunittest\b/, "unittest"],
-  [/\bnode\b.*\s--test\b/, "node:test"],
+  [/\bnode\b.{0,1000}\s--test\b/, "node:test"],
 ];
 
 /** The runner that a command names, null when it names no known one. */

@@ -10,6 +10,7 @@ import { layTrustedFiles } from "./inside/lay-trusted-files.ts";
 import { removeReportFile } from "./inside/report-file.ts";
 import { placeReporters } from "./inside/place-reporters.ts";
 import type { PhaseResult, ReadyTests, TestRun, TestsPlace } from "./test-run.ts";
+import { runnerNamedIn } from "./summary-line.ts";
 import { judgeTests } from "./verdict.ts";
 
 const words: RunWords = {
@@ -70,7 +71,14 @@ export async function runTestPhase(run: TestRun, ready: ReadyTests, at: TestsPla
   const { end, outcome, memoryPeakBytes, error } = concluded;
   return {
     ...counted,
-    ...judgeTests({ outcome, exitCode: end.exitCode, isGone: ended.isGone, state, runs }),
+    ...judgeTests({
+      outcome,
+      exitCode: end.exitCode,
+      isGone: ended.isGone,
+      state,
+      runs,
+      named: runnerNamedIn(spec.testCommand),
+    }),
     outcome,
     exitCode: end.exitCode,
     output,

@@ -10,6 +10,8 @@ import type { ImageName } from "../dependencies/project-tools.ts";
 export interface TestsSpec {
   /** Id of its sandbox where the caller knows it already; undefined: a new one. */
   readonly sandboxId?: string | undefined;
+  /** Its caller's own word for it; undefined: none. */
+  readonly name?: string | undefined;
   /** The project's folder on this machine, open; it is read and never written. */
   readonly project: Pick<OpenPlace, "stablePath">;
   /** A shell line. */

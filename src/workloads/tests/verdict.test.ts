@@ -1,18 +1,21 @@
 import { describe, expect, it } from "vitest";
 import type { TestCounts } from "./report/test-report.ts";
-import { judgeTests, type EndedTests } from "./verdict.ts";
+import { judgeTests, type EndedTests, type Judgement } from "./verdict.ts";
 
 const counts = (some: Partial<TestCounts>): TestCounts => ({
   ...{ passed: 0, failed: 0, skipped: 0, todo: 0, other: 0, error: 0 },
   ...some,
 });
-const runOf = (some: Partial<TestCounts>, runner = "jest"): EndedTests["runs"][number] => ({
-  runner,
-  counts: counts(some),
-});
-const judge = (some: Partial<EndedTests>): string =>
-  judgeTests({ outcome: "completed", exitCode: 0, isGone: true, state: "read", runs: [runOf({ passed: 3 })], ...some })
-    .verdict;
+const runOf = (
+  some: Partial<TestCounts>,
+  runner = "jest",
+  unfinished: readonly string[] = [],
+): EndedTests["runs"][number] => ({ runner, counts: counts(some), unfinished });
+const judgement = (some: Partial<EndedTests>): Judgement => {
+  const passed = { outcome: "completed", exitCode: 0, isGone: true, state: "read", named: null } as const;
+  return judgeTests({ ...passed, runs: [runOf({ passed: 3 })], ...some });
+};
+const judge = (some: Partial<EndedTests>): string => judgement(some).verdict;
 const failed = { outcome: "failed", exitCode: 1 } as const;
 
 describe("the verdict", () => {
@@ -63,5 +66,20 @@ describe("the verdict", () => {
   it("is that of the limit that ended it, whatever a report says", () => {
     expect(judge({ outcome: "timed_out", exitCode: 143 })).toBe("timed_out");
     expect(judge({ outcome: "oom_killed", exitCode: 137 })).toBe("oom_killed");
+  });
+
+  it("needs the end of everything that began", () => {
+    const some = runOf({ passed: 3 }, "pytest", ["a.py::test_a", "b", "c", "d"]);
+    expect(judgement({ runs: [runOf({ passed: 1 }), some] })).toEqual({
+      verdict: "could_not_run",
+      reason: expect.stringContaining("a.py::test_a, b, c and 1 more began and did not report the end"),
+    });
+    expect(judge({ ...failed, runs: [some] })).toBe("failed");
+    expect(judge({ runs: [runOf({ failed: 1 }, "pytest", ["a"])] })).toBe("failed");
+    const silent = { state: "none", runs: [], named: "pytest" } as const;
+    expect(judgement(silent)).toEqual({
+      verdict: "could_not_run",
+      reason: expect.stringMatching(/^pytest told of no tests.*python -I/),
+    });
   });
 });

@@ -21,6 +21,9 @@ export interface DockerPlace {
 /** Docker's equivalent of a virtual machine's limit on one user's processes: a limit on the whole container. */
 const processes = "RLIMIT_NPROC";
 
+/** Processes of other users that the limit does not count, as many as the engine's own: for one program at a time. */
+const ofOthers = 3;
+
 const cpuPeriod = 100_000;
 
 function ulimitsOf(rlimits: readonly Rlimit[]): readonly object[] {
@@ -106,7 +109,7 @@ export function createBody(configuration: Configuration, place: DockerPlace): ob
       MemorySwap: configuration.memoryBytes,
       Mounts: mounts.filter(({ kind }) => kind !== "tmpfs").map((mount) => mountOf(mount, place.volumeName)),
       NetworkMode: network === undefined ? "none" : place.networkName(network),
-      PidsLimit: limit === unlimited ? undefined : limit,
+      PidsLimit: limit === undefined || limit === unlimited ? undefined : limit + ofOthers,
       PortBindings: network === undefined ? {} : ports,
       ReadonlyRootfs: configuration.readOnly,
       // A virtual machine has its own kernel, and no filter of system calls.

@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { isNobodysUser } from "../../helpers/nobodys-user.ts";
 import type { ExecuteRequest, ExecuteResponse, Glovebox, OperationEvent } from "../../helpers/wire-glovebox.ts";
 import type { TestedEngine } from "../../helpers/open-glovebox.ts";
 
@@ -158,6 +159,30 @@ console.log(box.get(), Color[5], Numbers.three satisfies number);
     ]);
   });
 
+  it("names in its warnings what it leaves out of the artifacts", async () => {
+    const response = await run({
+      language: "python",
+      code: [
+        "import os",
+        "for name in ('real.txt', 'secret.txt'): open(name, 'w').write('x')",
+        "os.symlink('real.txt', 'link.txt'); os.mkfifo('pipe.txt'); os.chmod('secret.txt', 0)",
+        "os.mkdir('shut'); open('shut/a.txt', 'w').write('x'); os.chmod('shut', 0)",
+        "open('big.txt', 'w').truncate(11 << 20)",
+      ].join("\n"),
+      artifacts: ["**/*.txt"],
+    });
+    expect(response.artifacts?.filter(({ omitted }) => omitted === undefined).map(({ path }) => path)).toEqual([
+      "real.txt",
+    ]);
+    expect(response.warnings.filter((warning) => warning.startsWith("artifacts: ")).toSorted()).toEqual([
+      'artifacts: "big.txt" left out. Larger than the 10 MiB that one artifact may have.',
+      'artifacts: "link.txt" left out. Links are not followed. Copy the file in place of the link.',
+      'artifacts: "pipe.txt" left out. Only files are returned, not pipes, sockets or devices.',
+      'artifacts: "secret.txt" left out. The program took away the permission to read it.',
+      'artifacts: "shut" left out. The program took away the permission to look into these folders.',
+    ]);
+  });
+
   it("streams: the id first, then output while the program still runs", async () => {
     const events: OperationEvent[] = [];
     const { promise: seen, resolve } = Promise.withResolvers<void>();
@@ -211,7 +236,8 @@ console.log(box.get(), Color[5], Numbers.three satisfies number);
       "container",
     ];
     expect(known).toEqual(expect.arrayContaining(JSON.parse(names.replaceAll("'", '"')) as string[]));
-    expect(ids).toBe("1000 1000 /work");
+    const [uid = "", gid, folder] = (ids ?? "").split(" ");
+    expect({ isNobodys: isNobodysUser(uid), gid, folder }).toEqual({ isNobodys: true, gid: uid, folder: "/work" });
     expect(leaked).toBe("False");
   });
 

@@ -1,7 +1,5 @@
-import { attacksOf, open, type Attack } from "../../../src/workloads/proof/attacks/attack.ts";
+import { attacksOf, type Attack } from "../../../src/workloads/proof/attacks/attack.ts";
 import type { AttackRun } from "./run-attacks.ts";
-
-const sameUser = open("programs have one user for all sandboxes, and the kernel counts for each user (128 by default)");
 
 /** Attacks of one sandbox on another of the same engine. */
 export const neighbourAttacks: readonly Attack[] = attacksOf({
@@ -21,9 +19,6 @@ export const neighbourAttacks: readonly Attack[] = attacksOf({
     "watches-while-neighbour-hoards": "use up the file watchers (inotify) that others need",
   },
   controls: { "watches-while-neighbour-hoards": "ordinaryUser" },
-  exceptions: {
-    "watches-while-neighbour-hoards": { docker: sameUser, podman: sameUser },
-  },
 });
 
 const afterwards = "reads-leavings-of-former-run";

@@ -84,8 +84,8 @@ while True:
     sys.__stdout__.flush()
 `;
 
-/** How long a worker may take for a job before it counts as lost. */
-const answerMs = 5_000;
+/** How long a worker may take to start and do its first job, and for a job after it, before that counts as lost. */
+const [firstAnswerMs, answerMs] = [60_000, 5_000];
 
 /** Runs programs in such a worker on this machine, a fresh one each time, since attacks spoil it. */
 export const inReusedWorker: UseWorker = async (work) => {
@@ -94,9 +94,12 @@ export const inReusedWorker: UseWorker = async (work) => {
   const argv = ["-c", 'cat | python3 -c "$1"', "sh", worker];
   const child = spawn("sh", argv, { stdio: ["pipe", "pipe", "ignore"], cwd: folder, detached: true });
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  let isFirst = true;
   const run: RunJob = async (job) => {
     child.stdin.write(`${JSON.stringify(job)}\n`);
-    const late = new Promise<null>((resolve) => setTimeout(resolve, answerMs, null).unref());
+    const waitMs = isFirst ? firstAnswerMs : answerMs;
+    isFirst = false;
+    const late = new Promise<null>((resolve) => setTimeout(resolve, waitMs, null).unref());
     let said = "";
     for (;;) {
       const next = await Promise.race([lines.next(), late]);

@@ -116,7 +116,6 @@ describe("one sandbox", () => {
 
   it("that never reads what it asked for fills no memory", async () => {
     const socket = await proxy.process.openChannel("never-reads", policyOf(at), {
-      onReady: () => undefined,
       onDenied: () => undefined,
     });
     const credit = Buffer.from([0x7f, 0xff, 0xff, 0xff]);

@@ -1,5 +1,6 @@
 import type { VNode } from "preact";
 import type { ApiFailure } from "../../api/api-failure.ts";
+import { Untrusted } from "../../text/untrusted.tsx";
 import { Icon } from "../icon.tsx";
 
 /** What the server refused or could not do, and what helps. */
@@ -9,8 +10,14 @@ export function Failure({ failure }: { readonly failure: ApiFailure | null }): V
     <div class="failure" role="alert">
       <Icon name="warning" />
       <div>
-        <p>{failure.message}</p>
-        {failure.suggestion !== "" && <p class="hint">{failure.suggestion}</p>}
+        <p>
+          <Untrusted text={failure.message} />
+        </p>
+        {failure.suggestion !== "" && (
+          <p class="hint">
+            <Untrusted text={failure.suggestion} />
+          </p>
+        )}
       </div>
     </div>
   );

@@ -7,8 +7,9 @@ import { Badge } from "../badge.tsx";
 import { Empty } from "../empty.tsx";
 import { Failure } from "./failure.tsx";
 import { Filter, matches } from "../filter.tsx";
-import { Labels } from "../labels.tsx";
-import { storedVerdict, titleOf, verdictOf } from "../words.ts";
+import { StartHere } from "../start-here.tsx";
+import { storedVerdict, verdictOf } from "../words.ts";
+import { RunPlace, RunTitle, textsOfRun, Work } from "./run-words.tsx";
 
 const filter = signal("");
 
@@ -26,6 +27,7 @@ export function HistoryList({ selected }: { readonly selected: string | null }):
       {rows !== null && rows.length === 0 && (
         <Empty icon="clock" title="No runs yet">
           <p>Every run that has ended is listed here with its verdict.</p>
+          <StartHere />
         </Empty>
       )}
       {rows !== null && rows.length > 0 && shown.length === 0 && <p class="nothing">Nothing matches.</p>}
@@ -53,9 +55,10 @@ function Row({ row, nowMs, isSelected }: RowProps): VNode {
     <a class="row" href={addressOf({ section: "history", id: row.id })} aria-current={isSelected ? "true" : undefined}>
       <span class="row-line">
         <Badge {...(stored === undefined ? verdictOf(null) : storedVerdict(stored))} />
-        <span class="row-title">{titleOf(row)}</span>
+        <RunTitle run={row} />
         <span class="row-end">{stored?.ended_at ? agoText(stored.ended_at, nowMs) : ""}</span>
       </span>
+      <Work run={row} />
       <span class="row-line quiet">
         <code>{row.id}</code>
         <span class="row-end">
@@ -63,13 +66,12 @@ function Row({ row, nowMs, isSelected }: RowProps): VNode {
           {durationText(stored?.duration_ms ?? row.elapsed_ms)}
         </span>
       </span>
-      <Labels labels={row.labels} />
+      <RunPlace run={row} />
     </a>
   );
 }
 
 function textsOf(row: SandboxRow): (string | null)[] {
-  const labels = Object.entries(row.labels).map(([name, value]) => `${name}=${value}`);
   const verdict = row.stored === undefined ? "" : storedVerdict(row.stored).word;
-  return [row.id, row.sandbox_id, titleOf(row), row.engine, row.stored?.outcome ?? null, verdict, ...labels];
+  return [...textsOfRun(row), row.stored?.outcome ?? null, verdict];
 }

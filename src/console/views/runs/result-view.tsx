@@ -2,11 +2,14 @@ import type { VNode } from "preact";
 import type { SandboxStateAnswer } from "../../../operations/sandboxes/sandbox-state-schema.ts";
 import { durationText } from "../../text/amounts.ts";
 import { Untrusted, UntrustedOutput } from "../../text/untrusted.tsx";
+import { verdictOfAnswer } from "./verdict-of-answer.ts";
 
 /** Lines of an output that are shown: the log has all of them. */
 const maxLines = 400;
+/** Warnings that are shown. */
+const maxWarnings = 50;
 
-/** What a run produced: its facts, its error, and the end of its output. */
+/** What a run produced: its error, its warnings, the end of its output, of a failed one what it complained of first, and its facts. */
 export function ResultView({ answer }: { readonly answer: SandboxStateAnswer }): VNode {
   const { error, stored } = answer;
   const result = (typeof answer.result === "object" ? answer.result : null) as Readonly<Record<string, unknown>> | null;
@@ -14,18 +17,24 @@ export function ResultView({ answer }: { readonly answer: SandboxStateAnswer }):
   const facts = [...Object.entries(result ?? {}), ...Object.entries(stored ?? {})].flatMap(([name, value]) =>
     factOf(name, value),
   );
-  const outputs = [
-    ["stdout", text(result?.["stdout"]) ?? answer.stdout_tail],
-    ["stderr", text(result?.["stderr"]) ?? answer.stderr_tail],
+  const { tone } = verdictOfAnswer(answer);
+  const warnings = texts(result?.["warnings"]);
+  const written = [
+    ["stdout", text(result?.["stdout"]) ?? text(result?.["stdout_tail"]) ?? answer.stdout_tail],
+    ["stderr", text(result?.["stderr"]) ?? text(result?.["stderr_tail"]) ?? answer.stderr_tail],
     ["output", text(result?.["output"]) ?? ""],
   ] as const;
+  const outputs = tone === "bad" || tone === "warn" ? [written[1], written[0], written[2]] : written;
   return (
     <div class="result">
       {told !== null && (
         <div class="failure">
           <div>
             <p>
-              <strong>{told.error_type}</strong> <Untrusted text={told.message} />
+              <strong>
+                <Untrusted text={told.error_type} max={80} />
+              </strong>{" "}
+              <Untrusted text={told.message} />
             </p>
             <p class="hint">
               <Untrusted text={told.suggestion} />
@@ -33,17 +42,28 @@ export function ResultView({ answer }: { readonly answer: SandboxStateAnswer }):
           </div>
         </div>
       )}
-      <dl class="fact-table">
-        {facts.map(([name, value]) => (
-          <div key={name}>
-            <dt>{name.replaceAll("_", " ")}</dt>
-            <dd>
-              <Untrusted text={value} max={300} />
-            </dd>
-          </div>
-        ))}
-      </dl>
+      {warnings.length > 0 && (
+        <ul class="warnings" aria-label="Warnings">
+          {warnings.slice(0, maxWarnings).map((warning, index) => (
+            <li key={index}>
+              <Untrusted text={warning} />
+            </li>
+          ))}
+        </ul>
+      )}
       {outputs.map(([name, output]) => (output === "" ? null : <Output key={name} name={name} output={output} />))}
+      {facts.length > 0 && (
+        <dl class="fact-table">
+          {facts.map(([name, value]) => (
+            <div key={name}>
+              <dt>{name.replaceAll("_", " ")}</dt>
+              <dd>
+                <Untrusted text={value} max={300} />
+              </dd>
+            </div>
+          ))}
+        </dl>
+      )}
     </div>
   );
 }
@@ -55,7 +75,7 @@ function Output({ name, output }: { readonly name: string; readonly output: stri
   return (
     <section class="output" aria-label={name}>
       <h3>{name}</h3>
-      <pre tabIndex={0}>
+      <pre tabIndex={0} ref={showEnd}>
         {lines.map((line, index) => (
           <div key={index}>
             <UntrustedOutput text={line.slice(0, 4_000)} />
@@ -64,6 +84,11 @@ function Output({ name, output }: { readonly name: string; readonly output: stri
       </pre>
     </section>
   );
+}
+
+/** What a program wrote last says most. */
+function showEnd(element: HTMLElement | null): void {
+  if (element !== null) element.scrollTop = element.scrollHeight;
 }
 
 const shownFacts = new Set(
@@ -88,6 +113,10 @@ interface ToldError {
 function asError(value: unknown): ToldError | null {
   const { error_type: type, message, suggestion } = (value ?? {}) as Partial<ToldError>;
   return type === undefined ? null : { error_type: type, message: message ?? "", suggestion: suggestion ?? "" };
+}
+
+function texts(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.filter((each): each is string => typeof each === "string") : [];
 }
 
 function text(value: unknown): string | null {

@@ -1,13 +1,15 @@
 import type { VNode } from "preact";
-import { useRef, useState } from "preact/hooks";
+import { useRef } from "preact/hooks";
 import type { SandboxStateAnswer } from "../../../operations/sandboxes/sandbox-state-schema.ts";
 import { running } from "../../api/lists.ts";
 import { addressOf, route } from "../../route.ts";
 import { durationText } from "../../text/amounts.ts";
+import { Untrusted } from "../../text/untrusted.tsx";
 import { Badge, LiveDot } from "../badge.tsx";
+import { CopyButton } from "../copy-button.tsx";
 import { EndDialog } from "../end-dialog.tsx";
 import { Icon } from "../icon.tsx";
-import { Labels } from "../labels.tsx";
+import { RunPlace, Work } from "./run-words.tsx";
 import { verdictOfAnswer } from "./verdict-of-answer.ts";
 import { titleOf } from "../words.ts";
 
@@ -22,8 +24,8 @@ export function RunHead({ id, answer }: RunHeadProps): VNode {
   const dialog = useRef<HTMLDialogElement>(null);
   const row = running.value.rows?.find((each) => each.id === id);
   const lives = answer !== null && answer.state !== "ended";
-  const kind = row?.kind ?? answer?.stored?.kind ?? null;
-  const title = answer === null ? "Sandbox" : titleOf({ operation: answer.operation, kind });
+  const title = answer === null ? "Sandbox" : titleOf(answer);
+  const exitCode = answer === null ? null : exitCodeOf(answer);
   return (
     <header class="detail-head">
       <a class="icon-button back" href={addressOf({ section: route.value.section })} aria-label="Back to the list">
@@ -31,17 +33,30 @@ export function RunHead({ id, answer }: RunHeadProps): VNode {
       </a>
       <div class="detail-name">
         <h2 id="detail-title">
-          {title}
+          <Untrusted text={answer?.name ?? title} max={80} />
           {answer !== null && (lives ? <Living state={answer.state} /> : <Badge {...verdictOfAnswer(answer)} />)}
         </h2>
+        {answer !== null && <Work run={answer} />}
         <p class="facts">
-          <Id id={id} />
-          {answer !== null && <span>{durationText(durationOf(answer, row?.elapsed_ms))}</span>}
-          {(row?.engine ?? answer?.stored?.engine ?? null) !== null && (
-            <span>{row?.engine ?? answer?.stored?.engine}</span>
+          {answer !== null && answer.name !== null && (
+            <span>
+              <Untrusted text={title} max={80} />
+            </span>
           )}
-          {lives && answer.progress !== null && <span class="progress">{answer.progress}</span>}
-          {answer !== null && <Labels labels={answer.labels} />}
+          <span class="id">
+            <code>
+              <Untrusted text={id} max={100} />
+            </code>
+            <CopyButton text={id} label="Copy the id" />
+          </span>
+          {answer !== null && <span>{durationText(durationOf(answer, row?.elapsed_ms))}</span>}
+          {exitCode !== null && exitCode !== 0 && <span>exit {exitCode}</span>}
+          {lives && answer.progress !== null && (
+            <span class="progress">
+              <Untrusted text={answer.progress} max={200} />
+            </span>
+          )}
+          {answer !== null && <RunPlace run={answer} />}
         </p>
       </div>
       {lives && (
@@ -50,9 +65,14 @@ export function RunHead({ id, answer }: RunHeadProps): VNode {
           End
         </button>
       )}
-      <EndDialog dialog={dialog} id={id} title={title} isPreview={kind === "preview"} />
+      <EndDialog dialog={dialog} id={id} title={title} isPreview={answer?.kind === "preview"} />
     </header>
   );
+}
+
+function exitCodeOf({ result, stored }: SandboxStateAnswer): number | null {
+  const { exit_code: ofResult } = (result ?? {}) as { readonly exit_code?: unknown };
+  return typeof ofResult === "number" ? ofResult : (stored?.exit_code ?? null);
 }
 
 /** Of an ended run its program's time, in milliseconds. */
@@ -69,33 +89,6 @@ function Living({ state }: { readonly state: "starting" | "running" | "ended" })
     <span class="badge info">
       <LiveDot state={state} />
       {state === "starting" ? "Starting" : "Running"}
-    </span>
-  );
-}
-
-/** An id that a click copies. */
-function Id({ id }: { readonly id: string }): VNode {
-  const [isCopied, setCopied] = useState(false);
-  const copy = async (): Promise<void> => {
-    try {
-      await navigator.clipboard.writeText(id);
-      setCopied(true);
-      setTimeout(() => setCopied(false), 1_500);
-    } catch {
-      // Without the right to the clipboard the id can still be selected.
-    }
-  };
-  return (
-    <span class="id">
-      <code>{id}</code>
-      <button
-        type="button"
-        class="icon-button small"
-        onClick={() => void copy()}
-        aria-label={isCopied ? "Copied" : "Copy the id"}
-      >
-        <Icon name={isCopied ? "check" : "copy"} />
-      </button>
     </span>
   );
 }

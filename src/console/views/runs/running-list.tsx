@@ -7,15 +7,15 @@ import { LiveDot } from "../badge.tsx";
 import { Empty } from "../empty.tsx";
 import { Failure } from "./failure.tsx";
 import { Filter, matches } from "../filter.tsx";
-import { Labels } from "../labels.tsx";
-import { titleOf } from "../words.ts";
+import { StartHere } from "../start-here.tsx";
+import { RunPlace, RunTitle, textsOfRun, Work } from "./run-words.tsx";
 
 const filter = signal("");
 
 /** What lives now. */
 export function RunningList({ selected }: { readonly selected: string | null }): VNode {
   const { rows, failure } = running.value;
-  const shown = (rows ?? []).filter((row) => matches(filter.value, textsOf(row)));
+  const shown = (rows ?? []).filter((row) => matches(filter.value, textsOfRun(row)));
   return (
     <>
       <div class="list-head">
@@ -26,6 +26,7 @@ export function RunningList({ selected }: { readonly selected: string | null }):
       {rows !== null && rows.length === 0 && (
         <Empty icon="box" title="Nothing runs">
           <p>Programs, sessions and environments appear here as soon as they start.</p>
+          <StartHere />
         </Empty>
       )}
       {rows !== null && rows.length > 0 && shown.length === 0 && <p class="nothing">Nothing matches.</p>}
@@ -45,19 +46,14 @@ function Row({ row, isSelected }: { readonly row: SandboxRow; readonly isSelecte
     <a class="row" href={addressOf({ section: "running", id: row.id })} aria-current={isSelected ? "true" : undefined}>
       <span class="row-line">
         <LiveDot state={row.state} />
-        <span class="row-title">{titleOf(row)}</span>
+        <RunTitle run={row} />
         <span class="row-end">{row.state === "starting" ? "starting" : durationText(row.elapsed_ms)}</span>
       </span>
+      <Work run={row} />
       <span class="row-line quiet">
         <code>{row.id}</code>
-        {row.engine !== null && <span class="row-end">{row.engine}</span>}
       </span>
-      <Labels labels={row.labels} />
+      <RunPlace run={row} />
     </a>
   );
-}
-
-function textsOf(row: SandboxRow): (string | null)[] {
-  const labels = Object.entries(row.labels).map(([name, value]) => `${name}=${value}`);
-  return [row.id, titleOf(row), row.engine, row.kind, row.operation, ...labels];
 }

@@ -46,18 +46,19 @@ describe("images", () => {
         configuration: { name: "docker.io/library/x:1", descriptor: { digest } },
         variants: [
           variant("amd64", { Env: ["AMD=1"], Labels: { a: "amd" } }),
-          variant("arm64", { Env: ["PATH=/bin", "E=", 3], Labels: { a: "arm" } }),
+          variant("arm64", { Env: ["PATH=/bin", "E=", 3, "=x", "none", "L=a=b\nc"], Labels: { a: "arm" } }),
         ],
       },
     ]);
     const facts = { name: "docker.io/library/x:1", digest };
-    expect(parseImage(text, "arm64")).toEqual({ ...facts, labels: { a: "arm" }, variables: ["PATH", "E"] });
-    expect(parseImage(text, "riscv64")).toEqual({ ...facts, labels: { a: "amd" }, variables: ["AMD"] });
+    const environment = { PATH: "/bin", E: "", L: "a=b\nc" };
+    expect(parseImage(text, "arm64")).toEqual({ ...facts, labels: { a: "arm" }, environment });
+    expect(parseImage(text, "riscv64")).toEqual({ ...facts, labels: { a: "amd" }, environment: { AMD: "1" } });
   });
 
   it("are read as older ones tell of them", () => {
     const text = JSON.stringify([{ reference: "docker.io/library/x:1", descriptor: { digest } }]);
-    expect(parseImage(text, "arm64")).toEqual({ name: "docker.io/library/x:1", digest, labels: {}, variables: [] });
+    expect(parseImage(text, "arm64")).toEqual({ name: "docker.io/library/x:1", digest, labels: {}, environment: {} });
   });
 
   it.each(["[]", '[{"configuration":{}}]', `[{"reference":"x","descriptor":{"digest":"sha256:../.."}}]`, "[{"])(

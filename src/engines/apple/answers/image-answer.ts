@@ -8,8 +8,8 @@ export interface ImageFacts {
   /** `sha256:` and 64 digits, of its index or manifest. */
   readonly digest: string;
   readonly labels: Readonly<Record<string, string>>;
-  /** Names of the variables that it sets. */
-  readonly variables: readonly string[];
+  /** The variables that it sets. */
+  readonly environment: Readonly<Record<string, string>>;
 }
 
 const digestForm = /^sha256:[0-9a-f]{64}$/;
@@ -27,7 +27,7 @@ export function parseImage(text: string, architecture: string): ImageFacts {
     throw new AnswerError("an image's name and digest were expected");
   }
   const config = configOf(answer, architecture);
-  return { name, digest, labels: readLabels(textsIn(objectAt(config, "Labels"))), variables: variableNames(config) };
+  return { name, digest, labels: readLabels(textsIn(objectAt(config, "Labels"))), environment: variablesOf(config) };
 }
 
 function configOf(answer: JsonObject, architecture: string): JsonObject {
@@ -36,7 +36,8 @@ function configOf(answer: JsonObject, architecture: string): JsonObject {
   return objectAt(objectAt(own ?? variants[0] ?? {}, "config"), "config");
 }
 
-function variableNames(config: JsonObject): readonly string[] {
-  const variables = Array.isArray(config["Env"]) ? (config["Env"] as readonly unknown[]) : [];
-  return variables.filter((each) => typeof each === "string").map((each) => each.split("=")[0] ?? "");
+function variablesOf(config: JsonObject): Readonly<Record<string, string>> {
+  const words = Array.isArray(config["Env"]) ? (config["Env"] as readonly unknown[]) : [];
+  const pairs = words.filter((word) => typeof word === "string").map((word) => /^([^=]+)=(.*)$/s.exec(word) ?? []);
+  return Object.fromEntries(pairs.flatMap(([, name, value]) => (name === undefined ? [] : [[name, value ?? ""]])));
 }

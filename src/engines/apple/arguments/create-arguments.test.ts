@@ -12,60 +12,47 @@ const spec: ContainerSpec = {
 };
 
 function created(changes: Partial<ContainerSpec> = {}): { readonly options: string[]; readonly rest: string[] } {
-  const words = createArguments({ ...spec, ...changes }, "linux/arm64");
+  const binary = { path: "/opt/glovebox/supervisor/bin/supervisor-arm64" };
+  const words = createArguments({ ...spec, ...changes }, { platform: "linux/arm64", binary });
   const end = words.indexOf("--");
   return { options: words.slice(0, end), rest: words.slice(end + 1) };
 }
 
 describe("creating a container", () => {
-  it("seals it: no network, no capability, nothing to write to but its scratch", () => {
-    expect(created({ command: ["python3", "-c", "print(1)"] })).toEqual({
+  it("seals it: no network, nothing to write to but its scratch, and the supervisor with its own capabilities", () => {
+    expect(created({ command: ["python3", "-c", "print(1)"], environment: { A: "1" }, processUser: "7:8" })).toEqual({
       options: [
         "create",
         "--name=glovebox-1",
-        "--init",
         "--interactive",
         "--platform=linux/arm64",
-        "--user=1000:1000",
+        "--user=0:0",
         "--workdir=/",
         "--label=glovebox.owner=one",
         "--cpus=2",
         "--memory=512m",
         `--shm-size=${64 * mebibyte}b`,
-        "--ulimit=nofile=16384:16384",
+        "--ulimit=nofile=4096:4096",
         "--ulimit=core=0:0",
         "--ulimit=nproc=64:64",
         "--network=none",
         "--no-dns",
         "--cap-drop=ALL",
+        "--cap-add=SETPCAP",
+        "--cap-add=SETUID",
+        "--cap-add=SETGID",
+        "--cap-add=KILL",
         "--read-only",
         "--mount=type=tmpfs,target=/work,size=16m,mode=1777",
-        "--entrypoint=python3",
+        "--volume=/opt/glovebox/supervisor/bin:/.glovebox:ro,nosuid,nodev",
+        "--entrypoint=/.glovebox/supervisor-arm64",
       ],
-      rest: ["python:3.13-slim", "-c", "print(1)"],
+      rest: ["python:3.13-slim"],
     });
   });
 
-  it("keeps one without a command up by the keeper, which goes with its last reader", () => {
-    const { options, rest } = created({ environment: { A: "1" } });
-    expect(options).toEqual(expect.arrayContaining(["--rm", "--user=0:0", "--workdir=/", "--entrypoint=sh"]));
-    expect(options.join(" ")).not.toContain("--env");
-    expect(rest.slice(-2)).toEqual(["keeper", "/work"]);
-  });
-
-  it("keeps each value in one word, whatever it begins with", () => {
-    const { options, rest } = created({
-      command: ["-x", "---", "--rm", "--"],
-      environment: { EMPTY: "", DASH: "-v", LINES: "a\nb", EQUALS: "a=b=c" },
-      processUser: "501:20",
-      workingDirectory: "/-w",
-    });
-    expect(options).toEqual(
-      expect.arrayContaining(["--entrypoint=-x", "--env=EMPTY=", "--env=DASH=-v", "--env=LINES=a\nb"]),
-    );
-    expect(options).toEqual(expect.arrayContaining(["--env=EQUALS=a=b=c", "--user=501:20", "--workdir=/-w"]));
-    expect(rest).toEqual(["python:3.13-slim", "---", "--rm", "--"]);
-    expect(options.slice(1).every((word) => /^--[a-z]/.test(word))).toBe(true);
+  it("has one without a command removed when its supervisor ends", () => {
+    expect(created().options).toContain("--rm");
   });
 
   it("writes labels so that no second equals sign is in them", () => {
@@ -73,10 +60,10 @@ describe("creating a container", () => {
     expect(options).toContain('--label=paths=["/a%3Db","/50%25"]');
   });
 
-  it("gives root the capabilities that were asked for and no others", () => {
+  it("gives installers' capabilities to the supervisor, beside its own", () => {
     const { options } = created({ rootCapabilities: ["CHOWN", "SETUID"] });
-    const capabilities = options.filter((word) => word.startsWith("--cap"));
-    expect(capabilities).toEqual(["--cap-drop=ALL", "--cap-add=CHOWN", "--cap-add=SETUID"]);
+    const capabilities = options.filter((word) => word.startsWith("--cap-add"));
+    expect(capabilities).toEqual(["SETPCAP", "SETUID", "SETGID", "KILL", "CHOWN"].map((name) => `--cap-add=${name}`));
   });
 
   it.each([

@@ -1,11 +1,10 @@
 import { mebibyte } from "../../../base/bytes.ts";
 import { GloveboxError } from "../../../errors/glovebox-error.ts";
-import type { ContainerSpec } from "../../container-spec.ts";
+import { defaultOpenFiles, type ContainerSpec } from "../../container-spec.ts";
 import { option } from "./option.ts";
 
 /** The command refuses to give a virtual machine less memory than this. */
 const minMemoryBytes = 200 * mebibyte;
-const defaultOpenFiles = 16_384;
 const defaultSharedMemoryBytes = 64 * mebibyte;
 
 /**

@@ -6,8 +6,3 @@ export function option(name: string, value: string): string {
   if (value === "") throw new Error(`Option --${name} was given no value.`);
   return `--${name}=${value}`;
 }
-
-/** The same for each variable. */
-export function environmentOptions(environment: Readonly<Record<string, string>>): readonly string[] {
-  return Object.entries(environment).map(([name, value]) => option("env", `${name}=${value}`));
-}

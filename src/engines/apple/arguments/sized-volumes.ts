@@ -13,13 +13,10 @@ export interface SizedVolume {
 /** A file system on a smaller disk would be little but its own records. */
 const minVolumeBytes = 64 * mebibyte;
 
-/**
- * The volumes of a container, for scratch that its memory has no room for: more than half of it. A container with a
- * command of its own has none: nothing would open them to its user before that runs.
- */
-export function sizedVolumes({ name, command, scratch, limits }: ContainerSpec): readonly SizedVolume[] {
+/** The volumes of a container, for scratch that its memory has no room for: more than half of it. */
+export function sizedVolumes({ name, scratch, limits }: ContainerSpec): readonly SizedVolume[] {
   const sum = scratch.reduce((total, { sizeBytes }) => total + sizeBytes, 0);
-  if (command !== undefined || sum <= limits.memoryBytes / 2) return [];
+  if (sum <= limits.memoryBytes / 2) return [];
   return scratch
     .filter(({ sizeBytes }) => sizeBytes >= minVolumeBytes)
     .map((place, index) => ({ ...place, name: `${name}.${index}` }));

@@ -1,6 +1,6 @@
 import { GloveboxError } from "../../../errors/glovebox-error.ts";
 import { unavailableError } from "../../docker-api/http/unavailability.ts";
-import { lostError } from "../../inside/lost-error.ts";
+import { lostError } from "../../supervised/container/container-errors.ts";
 import { explainStop, explainVersion, installInstructions, startInstructions } from "../start-instructions.ts";
 import type { CommandVersion } from "../answers/service-answer.ts";
 import { failureKind, failureWords, type CommandResult } from "./command-failure.ts";
@@ -45,7 +45,7 @@ export function floodError(action: string): GloveboxError {
 
 export function notInstalled(cause?: unknown): GloveboxError {
   const reason = "Apple's `container` command is not installed: it is not on the PATH.";
-  return unavailableError(engineName, { reason, howToStart: installInstructions }, cause);
+  return unavailableError(engineName, { reason, howToStart: installInstructions, isAbsent: true }, cause);
 }
 
 export function unsupportedVersion(version: CommandVersion | null): GloveboxError {

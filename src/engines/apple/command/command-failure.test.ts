@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { pullReason } from "../images/pull-reason.ts";
-import { failureKind, failureWords } from "./command-failure.ts";
+import { failureKind, failureWords, isServiceFailure } from "./command-failure.ts";
 
 const hint = "\nEnsure container system service has been started with `container system start`.";
 
@@ -32,10 +31,8 @@ describe("failureKind", () => {
     ["container with id x already exists", "exists"],
     [
       'failed to start process 1-2 in container x (cause: "vmexec error: internalError: "failed to find target executable foo"")',
-      "no-program",
+      "unknown",
     ],
-    ['failed to start process 1-2 in container x (cause: "vmexec error: permission denied")', "not-executable"],
-    ["failed to exec process CancellationError()", "lost-end"],
     ["anything else", "unknown"],
   ])("%s: %s", (words, kind) => {
     expect(failureKind(words)).toBe(kind);
@@ -53,17 +50,10 @@ describe("failureWords", () => {
   });
 });
 
-describe("pullReason", () => {
-  it("tells the registry's reason in a line", () => {
-    const stderr =
-      'Error: internalError: "failed to pull" (cause: "HTTP request to https://r.example/v2/x/manifests/1 failed with response: 404 Not Found. Reason: manifest unknown")';
-    expect(pullReason(stderr)).toBe("404 Not Found: manifest unknown");
-    expect(pullReason('Error: unknown: "HTTPClientError.connectTimeout"')).toContain("connectTimeout");
-    expect(pullReason(`Error: ${"x".repeat(1_000)}`)).toHaveLength(300);
-    expect(pullReason("")).toBe("the command gave no reason");
-  });
-
-  it("tells none when the service failed", () => {
-    expect(pullReason(`Error: interrupted: "XPC connection error: Connection invalid"${hint}`)).toBeNull();
+describe("isServiceFailure", () => {
+  it("distinguishes the service from what it was asked for", () => {
+    expect(isServiceFailure(`Error: interrupted: "XPC connection error: Connection invalid"${hint}`)).toBe(true);
+    expect(isServiceFailure('Error: internalError: "failed with response: 404 Not Found."')).toBe(false);
+    expect(isServiceFailure("")).toBe(false);
   });
 });

@@ -19,30 +19,20 @@ export type FailureKind =
   | "not-running"
   | "no-image"
   | "exists"
-  | "no-program"
-  | "not-executable"
-  /** It lost what a program said last, and its exit code. */
-  | "lost-end"
   | "unknown";
 
 /** The first that matches counts. Sources: the texts of 1.0 to 1.2 in Apple's source code. */
 const table: readonly (readonly [FailureKind, RegExp])[] = [
-  ["no-program", /failed to find target executable|: no such file or directory"?\)?$/i],
-  [
-    "not-executable",
-    /failed to (?:start|exec|create) process.*(?:permission denied|exec format error|is a directory)/is,
-  ],
-  ["lost-end", /failed to exec process CancellationError/],
   ["interrupted", /Connection interrupted/],
   ["down", /XPC connection error|container system start|Plugins are unavailable|apiserver is not running/],
   ["late", /XPC timeout for request/],
   [
     "no-container",
-    /get failed: container .* not found|container with ID .* not found|container not found: |no such container: /,
+    /get failed: container .{1,200} not found|container with ID .{1,200} not found|container not found: |no such container: /,
   ],
-  ["not-running", /container .* is not running|no runtime client exists|container is stopped/],
+  ["not-running", /container .{1,200} is not running|no runtime client exists|container is stopped/],
   ["no-image", /image not found: |image with reference /],
-  ["exists", /container (?:with id .* )?already exists/],
+  ["exists", /container (?:with id .{1,200} )?already exists/],
 ];
 
 /** Longest text of a failure that is looked at. */
@@ -59,4 +49,12 @@ export function failureWords(stderr: string): string | null {
 /** What kind of failure it is, by the command's message. */
 export function failureKind(words: string): FailureKind {
   return table.find(([, pattern]) => pattern.test(words))?.[0] ?? "unknown";
+}
+
+/** Kinds that speak of the service and not of what it was asked for. */
+const services: ReadonlySet<FailureKind> = new Set(["down", "interrupted", "late"]);
+
+/** Whether the command failed because its service did. */
+export function isServiceFailure(stderr: string): boolean {
+  return services.has(failureKind(failureWords(stderr) ?? stderr.trim()));
 }

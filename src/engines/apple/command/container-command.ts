@@ -16,8 +16,6 @@ export interface CommandCall {
   readonly words: readonly string[];
   /** Until when it must have ended, or it is; what it has begun may go on in the service. */
   readonly deadline: Deadline;
-  /** Added to that. Default 0. */
-  readonly extraMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Told each line of standard error as it comes. */
   readonly onLine?: ((line: string) => void) | undefined;
@@ -75,9 +73,9 @@ export class ContainerCommand {
    * Runs a call to its end, without input; it gets no more output than it can hold.
    * @throws CANCELLED, ENGINE_UNAVAILABLE after the deadline, for a flood, and when there is no such command
    */
-  async run({ action, words, deadline: name, extraMs = 0, signal, onLine }: CommandCall): Promise<CommandResult> {
+  async run({ action, words, deadline: name, signal, onLine }: CommandCall): Promise<CommandResult> {
     throwIfCancelled(signal);
-    const deadlineMs = this.#deadlinesMs[name] + extraMs;
+    const deadlineMs = this.#deadlinesMs[name];
     const deadline = AbortSignal.timeout(deadlineMs);
     const child = await this.open(words);
     child.stdin.end();

@@ -1,15 +1,15 @@
 import { mkdtemp, realpath, rm } from "node:fs/promises";
 import path from "node:path";
 import { GloveboxError } from "../../../errors/glovebox-error.ts";
-import { parseImageReference } from "../../docker-api/images/image-reference.ts";
+import { parseImageReference, spellImage } from "../../../policy/image-reference.ts";
+import { assertNotPrepared, imageUnavailable, noAnonymousPull } from "../../images/image-errors.ts";
+import { pullFailed } from "../../images/pull-failure.ts";
 import type { BuildOptions, CallOptions, ImageBuild, ImageStore, ImageSummary, PullOptions } from "../../engine.ts";
 import { parseImage, type ImageFacts } from "../answers/image-answer.ts";
 import { buildArguments, pullArguments } from "../arguments/image-arguments.ts";
-import { refusal, unreadable } from "../command/command-errors.ts";
-import { failureKind } from "../command/command-failure.ts";
+import { engineName, refusal, unreadable } from "../command/command-errors.ts";
+import { failureKind, failureWords, isServiceFailure } from "../command/command-failure.ts";
 import type { ContainerCommand } from "../command/container-command.ts";
-import { imageUnavailable } from "../container-errors.ts";
-import { pullReason } from "./pull-reason.ts";
 import { unpackContext } from "./unpack-context.ts";
 
 export interface AppleImagesOptions {
@@ -55,8 +55,10 @@ export class AppleImages implements ImageStore {
     return name;
   }
 
-  async pull(reference: string, { signal, onProgress }: PullOptions = {}): Promise<void> {
-    parseImageReference(reference);
+  async pull(reference: string, { signal, onProgress, useCredentials = false }: PullOptions = {}): Promise<void> {
+    if (parseImageReference(reference).kind === "id") throw imageUnavailable(reference, "images here have no ids");
+    // The command always uses the credentials of its own keychain.
+    if (!useCredentials) throw noAnonymousPull(reference, engineName);
     onProgress?.({ status: `Pulling ${reference}`, currentBytes: null, totalBytes: null });
     const result = await this.#options.command.run({
       action: `pull ${reference}`,
@@ -65,9 +67,8 @@ export class AppleImages implements ImageStore {
       signal,
     });
     if (result.exitCode !== 0) {
-      const reason = pullReason(result.stderr);
-      if (reason === null) throw refusal("pull an image", result);
-      throw imageUnavailable(reference, reason);
+      if (isServiceFailure(result.stderr)) throw refusal("pull an image", result);
+      throw pullFailed(reference, failureWords(result.stderr) ?? result.stderr);
     }
     onProgress?.({ status: `Pulled ${reference}`, currentBytes: null, totalBytes: null });
   }
@@ -86,7 +87,7 @@ export class AppleImages implements ImageStore {
       const call = { action: `build ${build.reference}`, words, deadline: "build", signal, onLine: tell } as const;
       const result = await this.#options.command.run(call);
       if (result.exitCode !== 0) {
-        if (pullReason(result.stderr) === null) throw refusal("build an image", result);
+        if (isServiceFailure(result.stderr)) throw refusal("build an image", result);
         throw imageUnavailable(build.reference, last.join("\n").replaceAll(folder, "."));
       }
     } finally {
@@ -108,7 +109,9 @@ export class AppleImages implements ImageStore {
   }
 
   async #find(reference: string, signal: AbortSignal | undefined): Promise<ImageFacts | null> {
-    parseImageReference(reference);
+    const wanted = parseImageReference(reference);
+    // The command would take it for a name.
+    if (wanted.kind === "id") return null;
     const action = "look for an image";
     const words = ["image", "inspect", "--", reference];
     const result = await this.#options.command.run({ action, words, deadline: "query", signal });
@@ -116,12 +119,18 @@ export class AppleImages implements ImageStore {
       if (failureKind(result.stderr) === "no-image") return null;
       throw refusal(action, result);
     }
+    let found: ImageFacts;
+    let name: string;
     try {
-      return parseImage(result.stdout, this.#options.architecture);
+      found = parseImage(result.stdout, this.#options.architecture);
+      name = spellImage(parseImageReference(found.name));
     } catch (error) {
-      if (error instanceof GloveboxError) throw error;
+      if (error instanceof GloveboxError && error.errorType !== "INVALID_REQUEST") throw error;
       throw unreadable(action, error);
     }
+    if (name !== spellImage(wanted) || (wanted.digest ?? found.digest) !== found.digest) return null;
+    assertNotPrepared(reference, found.labels);
+    return found;
   }
 
   async #do(action: string, words: readonly string[], signal: AbortSignal | undefined): Promise<void> {

@@ -22,7 +22,7 @@ export const networkTimeouts: readonly { readonly pattern: RegExp; readonly sour
     pattern: /\bHTTPClientError\.(?:connectTimeout|deadlineExceeded|readTimeout)\b/,
     source: "Apple's container command",
   },
-  { pattern: /\bNSURLErrorDomain\b.*-1001\b|\bkCFErrorDomain\w*\b.*-1001\b/, source: "macOS" },
+  { pattern: /\bNSURLErrorDomain\b.{0,400}-1001\b|\bkCFErrorDomain\w{0,40}\b.{0,400}-1001\b/, source: "macOS" },
 ];
 
 /** Longest end of a text that is examined: what a program writes first is not why it ended. */

@@ -31,14 +31,25 @@ function configOf(
       mountsByHandle,
       image: { id: "sha256:1", volumes: imageVolumes },
       runtimeKind,
+      supervisorVolume: "program",
+      ownFiles: [],
       wording: {
         seccompOption: (profile) => `seccomp=${JSON.stringify(profile)}`,
-        tmpfsOptions: ({ sizeBytes }, owner) => `size=${sizeBytes},owner=${owner}`,
+        tmpfsOptions: ({ sizeBytes }) => `size=${sizeBytes}`,
         hiddenVolumeOptions: "hidden",
       },
     },
   ) as Config;
 }
+
+/** The supervisor's volume. */
+const program = {
+  Type: "volume",
+  Source: "program",
+  Target: "/.glovebox",
+  ReadOnly: true,
+  VolumeOptions: { NoCopy: true },
+};
 
 describe("containerConfig", () => {
   it("mounts what is held open, where the engine can, and names otherwise", () => {
@@ -58,23 +69,23 @@ describe("containerConfig", () => {
     });
     const bind = { Type: "bind", Source: "/shop" };
     expect(configOf({ mounts }, [], "namespaces", true).HostConfig).toMatchObject({
-      Mounts: [volume("rbind"), volume("bind,ro"), bind],
+      Mounts: [program, volume("rbind"), volume("bind,ro"), bind],
     });
-    expect(configOf({ mounts }).HostConfig).toMatchObject({ Mounts: [bind, bind, bind] });
+    expect(configOf({ mounts }).HostConfig).toMatchObject({ Mounts: [program, bind, bind, bind] });
   });
 
   it("seals whatever the spec says", () => {
     for (const changes of [{}, { command: ["true"] }]) {
       expect(configOf(changes).HostConfig).toMatchObject({
         Privileged: false,
-        CapAdd: [],
+        CapAdd: ["SETPCAP", "SETUID", "SETGID", "KILL"],
         CapDrop: ["ALL"],
         SecurityOpt: ["no-new-privileges", 'seccomp={"defaultAction":"SCMP_ACT_ERRNO"}'],
         ReadonlyRootfs: true,
         NetworkMode: "none",
         IpcMode: "private",
         PidMode: "",
-        Init: true,
+        Init: false,
         LogConfig: { Type: "none" },
         RestartPolicy: { Name: "no" },
       });
@@ -83,7 +94,7 @@ describe("containerConfig", () => {
 
   it("leaves the engine's read-only paths, devices and binds alone", () => {
     const { HostConfig } = configOf();
-    for (const name of ["ReadonlyPaths", "Devices", "Binds", "Mounts", "UsernsMode"]) {
+    for (const name of ["ReadonlyPaths", "Devices", "Binds", "UsernsMode"]) {
       expect(HostConfig).not.toHaveProperty(name);
     }
   });
@@ -101,15 +112,18 @@ describe("containerConfig", () => {
       Memory: 268_435_456,
       MemorySwap: 268_435_456,
       NanoCpus: 500_000_000,
-      PidsLimit: 64,
+      PidsLimit: 67,
       Ulimits: [
-        { Name: "nofile", Soft: 16_384, Hard: 16_384 },
+        { Name: "nofile", Soft: 4_096, Hard: 4_096 },
         { Name: "core", Soft: 0, Hard: 0 },
+        { Name: "sigpending", Soft: 1_024, Hard: 1_024 },
+        { Name: "msgqueue", Soft: 262_144, Hard: 262_144 },
+        { Name: "memlock", Soft: 65_536, Hard: 65_536 },
       ],
     });
     expect(configOf({ limits: { ...spec.limits, cpus: 1.1, openFiles: 100 } }).HostConfig).toMatchObject({
       NanoCpus: 1_100_000_000,
-      Ulimits: [{ Name: "nofile", Soft: 100, Hard: 100 }, {}],
+      Ulimits: [{ Name: "nofile", Soft: 100, Hard: 100 }, {}, {}, {}, {}],
     });
   });
 
@@ -127,49 +141,37 @@ describe("containerConfig", () => {
     expect(configOf({ sharedMemoryBytes: 5 }).HostConfig["ShmSize"]).toBe(5);
   });
 
-  it("without a command runs the keeper as root, which takes the container away when its input ends", () => {
-    const config = configOf({ environment: { SECRET: "1" }, workingDirectory: "/work" });
-    expect(config).toMatchObject({
-      Entrypoint: ["sh", "-c", expect.stringContaining("while"), "keeper", "/work"],
-      Cmd: [],
-      Env: [],
-      User: "0:0",
-      WorkingDir: "/",
-      AttachStdin: true,
-      OpenStdin: true,
-      StdinOnce: true,
-      Tty: false,
-    });
-    expect(config.HostConfig).toMatchObject({ AutoRemove: true, Tmpfs: { "/work": "size=8388608,owner=null" } });
-  });
+  it.each([{}, { command: ["cat", "-u"], processUser: "7:8" }])(
+    "begins with the supervisor and nothing else (%o)",
+    (more) => {
+      const config = configOf({ environment: { SECRET: "1" }, workingDirectory: "/work", ...more });
+      expect(config).toMatchObject({
+        Entrypoint: ["/.glovebox/supervisor"],
+        Cmd: [],
+        Env: [],
+        User: "0:0",
+        WorkingDir: "/",
+        AttachStdin: true,
+        OpenStdin: true,
+        StdinOnce: true,
+        Tty: false,
+      });
+      // One with a command is kept for its state; the other is gone with its server.
+      expect(config.HostConfig).toMatchObject({
+        ...{ AutoRemove: !("command" in more), Tmpfs: { "/work": "size=8388608" }, Mounts: [program] },
+      });
+    },
+  );
 
-  it("runs a command of its own as the program's user, and keeps the container for its state", () => {
-    const config = configOf({
-      command: ["cat", "-u"],
-      environment: { A: "1", B: "x=y\n" },
-      workingDirectory: "/work",
-      processUser: "7:8",
-    });
-    expect(config).toMatchObject({
-      Entrypoint: ["cat", "-u"],
-      Cmd: [],
-      Env: ["A=1", "B=x=y\n"],
-      User: "7:8",
-      WorkingDir: "/work",
-      OpenStdin: true,
-      StdinOnce: true,
-    });
-    expect(config.HostConfig).toMatchObject({ AutoRemove: false, Tmpfs: { "/work": "size=8388608,owner=7:8" } });
-  });
-
-  it("runs a command of its own as 1000:1000 in / when nothing is said", () => {
-    expect(configOf({ command: ["true"] })).toMatchObject({ User: "1000:1000", WorkingDir: "/", Env: [] });
+  it("gives the supervisor what installers have where they have it", () => {
+    const capabilities = ["SETPCAP", "SETUID", "SETGID", "KILL", "CHOWN"];
+    expect(configOf({ rootCapabilities: ["CHOWN", "SETUID"] }).HostConfig["CapAdd"]).toEqual(capabilities);
   });
 
   it("lets nothing of the image run or open: entry point, health check, signal, volumes", () => {
     const config = configOf({}, ["/data", "/work"]);
     expect(config).toMatchObject({ Healthcheck: { Test: ["NONE"] }, StopSignal: "SIGTERM" });
-    expect(config.HostConfig["Tmpfs"]).toEqual({ "/data": "hidden", "/work": "size=8388608,owner=null" });
+    expect(config.HostConfig["Tmpfs"]).toEqual({ "/data": "hidden", "/work": "size=8388608" });
   });
 
   it("binds what it is told to, where an image may have a volume, and nothing else", () => {
@@ -179,6 +181,7 @@ describe("containerConfig", () => {
     ];
     const { HostConfig } = configOf({ mounts }, ["/data"]);
     expect(HostConfig["Mounts"]).toEqual([
+      program,
       bind("/a", "/data", { ReadOnly: true, BindOptions: { Propagation: "rprivate", NonRecursive: true } }),
       bind("/b", "/out", { ReadOnly: false, BindOptions: { Propagation: "rprivate", NonRecursive: false } }),
     ]);
@@ -196,11 +199,11 @@ describe("containerConfig", () => {
 
   it("lets gVisor count processes itself, and hides the folder that it would open", () => {
     const { HostConfig } = configOf({}, [], "gvisor");
-    expect(HostConfig["Ulimits"]).toContainEqual({ Name: "nproc", Soft: 64, Hard: 64 });
+    expect(HostConfig["Ulimits"]).toContainEqual({ Name: "nproc", Soft: 63, Hard: 63 });
     expect(HostConfig["PidsLimit"]).toBe(1536);
     expect(HostConfig["Tmpfs"]).toMatchObject({ "/tmp": "hidden" });
     const own = configOf({ scratch: [{ path: "/tmp", sizeBytes: 4096 }] }, [], "gvisor");
-    expect(own.HostConfig["Tmpfs"]).toEqual({ "/tmp": "size=4096,owner=null" });
+    expect(own.HostConfig["Tmpfs"]).toEqual({ "/tmp": "size=4096" });
   });
 });
 

@@ -1,11 +1,14 @@
 import type { ContainerSpec, MountSpec, ScratchSpec } from "../../container-spec.ts";
 import { coveredProcPaths, coveredSysPaths } from "../../covered-paths.ts";
-import { keeperUserOf, openFoldersOf, processUserOf } from "../../inside/container-users.ts";
-import { openFilesOf, sharedMemoryBytesOf } from "./container-defaults.ts";
-import { keeperCommand } from "../../inside/keeper-script.ts";
+import { supervisorFolder, supervisorPath } from "../../supervised/supervisor-binary.ts";
+import { containerHostname } from "../mounts/supervisor-volume.ts";
 import type { ImageFacts } from "../images/images.ts";
+import type { OwnFile } from "../../user-names.ts";
+import { userLimits } from "../../user-limits.ts";
 import type { RuntimeKind } from "../oci-runtime.ts";
-import { hostProcesses, ownFolders } from "../runtime-needs.ts";
+import { hostProcesses, ownFolders, processesOfUser } from "../runtime-needs.ts";
+import { openFilesOf, sharedMemoryBytesOf } from "./container-defaults.ts";
+import { supervisorCapabilities } from "../../supervised/container/apart-terms.ts";
 
 export interface ContainerConfigOptions {
   readonly wording: ConfigWording;
@@ -20,38 +23,40 @@ export interface ContainerConfigOptions {
   readonly mountsByHandle: boolean;
   /** Id of a container whose volumes stand in for the mounts. */
   readonly volumesFrom?: string | undefined;
+  /** Name of the volume with the supervisor. */
+  readonly supervisorVolume: string;
+  /** Files of it that have a place of their own. */
+  readonly ownFiles: readonly OwnFile[];
 }
 
 /** The options whose wording is an engine's own. */
 export interface ConfigWording {
   /** Value of `SecurityOpt` for the profile. */
   seccompOption(profile: object): string;
-  /** Options of one scratch mount, for an owner `uid:gid` or root. */
-  tmpfsOptions(scratch: ScratchSpec, owner: string | null): string;
+  /** Options of one scratch mount, which belongs to root. */
+  tmpfsOptions(scratch: ScratchSpec): string;
   /** Options of a mount that hides one of the image's volumes: empty and read-only. */
   readonly hiddenVolumeOptions: string;
 }
 
 /**
- * Body of the call that creates a container (`name` apart).
- * A container without a command of its own runs the keeper as a user of its own without capabilities, whose memory is
- * closed to programs, and removes itself when its standard input ends: with the connection of the server that made it.
+ * Body of the call that creates a container (`name` apart): its first process is the supervisor, which begins as root with what it
+ * needs to give programs another user, and ends with the connection of the server that made it.
  * What is not written here stays at the engine's default; so do the read-only paths.
  */
 export function containerConfig(spec: ContainerSpec, options: ContainerConfigOptions): object {
-  const idle = spec.command === undefined;
   return {
     Image: options.image.id,
     // As the entry point, so that the image's entry point and command have no part in it.
-    Entrypoint: spec.command ?? keeperCommand(openFoldersOf(spec)),
+    Entrypoint: [supervisorPath],
     Cmd: [],
-    // The keeper needs none of it; each exec gets it.
-    Env: idle ? [] : environmentList(spec.environment),
+    // Each program is told its own.
+    Env: [],
     // Engines create this folder in the image; with a mount on it, its mode would become that of the mount.
-    WorkingDir: idle ? "/" : (spec.workingDirectory ?? "/"),
-    User: idle ? keeperUserOf(spec) : processUserOf(spec),
+    WorkingDir: "/",
+    User: "0:0",
     Labels: spec.labels,
-    Hostname: "sandbox",
+    Hostname: containerHostname,
     Tty: false,
     AttachStdin: true,
     AttachStdout: true,
@@ -67,17 +72,24 @@ export function containerConfig(spec: ContainerSpec, options: ContainerConfigOpt
 
 function hostConfig(
   spec: ContainerSpec,
-  { wording, seccompProfile, image, runtimeKind, mountsByHandle, volumesFrom }: ContainerConfigOptions,
+  {
+    wording,
+    seccompProfile,
+    image,
+    runtimeKind,
+    mountsByHandle,
+    volumesFrom,
+    supervisorVolume,
+    ownFiles,
+  }: ContainerConfigOptions,
 ): object {
   const { limits, mounts = [] } = spec;
-  // The keeper opens its own folders to everyone; without a keeper the folders must belong to the program.
-  const owner = spec.command === undefined ? null : processUserOf(spec);
   const openFiles = openFilesOf(spec);
   return {
     AutoRemove: spec.command === undefined,
     ...(spec.ociRuntime === undefined ? {} : { Runtime: spec.ociRuntime }),
     Privileged: false,
-    CapAdd: spec.rootCapabilities ?? [],
+    CapAdd: supervisorCapabilities(spec),
     CapDrop: ["ALL"],
     SecurityOpt: ["no-new-privileges", wording.seccompOption(seccompProfile)],
     ReadonlyRootfs: spec.writableRoot === undefined,
@@ -89,7 +101,7 @@ function hostConfig(
     DnsSearch: ["."],
     IpcMode: "private",
     PidMode: "",
-    Init: true,
+    Init: false,
     Memory: limits.memoryBytes,
     // Memory and swap together: no swap.
     MemorySwap: limits.memoryBytes,
@@ -98,19 +110,35 @@ function hostConfig(
     Ulimits: [
       { Name: "nofile", Soft: openFiles, Hard: openFiles },
       { Name: "core", Soft: 0, Hard: 0 },
+      ...(runtimeKind === "namespaces" ? userLimits : []).map(({ name, value }) => ({
+        Name: name,
+        Soft: value,
+        Hard: value,
+      })),
       // Counted by gVisor itself, for each user inside.
-      ...(runtimeKind === "gvisor" ? [{ Name: "nproc", Soft: limits.pids, Hard: limits.pids }] : []),
+      ...(runtimeKind === "gvisor"
+        ? [{ Name: "nproc", Soft: processesOfUser(limits.pids), Hard: processesOfUser(limits.pids) }]
+        : []),
     ],
     ShmSize: sharedMemoryBytesOf(spec),
     Tmpfs: Object.fromEntries([
       ...[...image.volumes, ...ownFolders[runtimeKind]]
         .filter((path) => mounts.every(({ target }) => target !== path))
         .map((path) => [path, wording.hiddenVolumeOptions] as const),
-      ...spec.scratch.map((scratch) => [scratch.path, wording.tmpfsOptions(scratch, owner)] as const),
+      ...spec.scratch.map((scratch) => [scratch.path, wording.tmpfsOptions(scratch)] as const),
     ]),
-    ...(mounts.length === 0 || volumesFrom !== undefined
-      ? {}
-      : { Mounts: mounts.map((mount) => mountOf(mount, mountsByHandle)) }),
+    Mounts: [
+      {
+        Type: "volume",
+        Source: supervisorVolume,
+        Target: supervisorFolder,
+        ReadOnly: true,
+        VolumeOptions: { NoCopy: true },
+      },
+      // Docker takes nothing of its own folders with less.
+      ...ownFiles.map((file) => bindMount({ ...file, readOnly: true }, "rslave")),
+      ...(volumesFrom === undefined ? mounts.map((mount) => mountOf(mount, mountsByHandle)) : []),
+    ],
     ...(volumesFrom === undefined ? {} : { VolumesFrom: [`${volumesFrom}:ro`] }),
     // Output comes from the attached streams; a log would fill the host's disk.
     LogConfig: { Type: "none", Config: {} },
@@ -141,18 +169,13 @@ function volumeOf({ target, readOnly }: MountSpec, heldAt: string): object {
  * A missing source is refused by the engine. Its API has no way to say nosuid and nodev: no-new-privileges and the
  * container's device rules stand in for them.
  */
-function bindMount({ source, target, readOnly }: MountSpec): object {
+function bindMount({ source, target, readOnly }: MountSpec, propagation = "rprivate"): object {
   return {
     Type: "bind",
     Source: source,
     Target: target,
     ReadOnly: readOnly,
     // Only the newest engines also make what is mounted below read-only: here it is left out.
-    BindOptions: { Propagation: "rprivate", NonRecursive: readOnly },
+    BindOptions: { Propagation: propagation, NonRecursive: readOnly },
   };
-}
-
-/** Variables as the API takes them. */
-export function environmentList(environment: Readonly<Record<string, string>> = {}): string[] {
-  return Object.entries(environment).map(([name, value]) => `${name}=${value}`);
 }

@@ -1,8 +1,5 @@
 import { mebibyte } from "../../../base/bytes.ts";
-import type { ContainerSpec } from "../../container-spec.ts";
-
-/** Open files per process: what an engine without the right to raise limits was seen to give. */
-const defaultOpenFiles = 16_384;
+import { defaultOpenFiles, type ContainerSpec } from "../../container-spec.ts";
 
 const defaultSharedMemoryBytes = 64 * mebibyte;
 

@@ -1,8 +1,5 @@
 import type { ContainerState } from "../../engine.ts";
 
-/** Exit code of a process that SIGKILL ended, which is how every process ends that dies with its container. */
-export const killedExitCode = 137;
-
 /** Statuses before the start; Podman prepares a container when something attaches to it. */
 const notStarted: ReadonlySet<string> = new Set(["created", "initialized"]);
 

@@ -19,24 +19,36 @@ export interface GroupOf {
  * What this machine's kernel counts for a container, in a few milliseconds; null when the container is on another machine,
  * or its control groups cannot be seen from here.
  */
-export async function groupStats({ id, processId }: GroupOf): Promise<ContainerStats | null> {
-  const read = (name: string): Promise<string> => readFile(`/proc/${name}`, "latin1").catch(() => "");
-  const [groups, mounts, own] = await Promise.all([
-    read(`${processId}/cgroup`),
-    read("self/mountinfo"),
-    read("self/cgroup"),
-  ]);
-  const found = findGroup(groups, id, parseCgroupPlaces(mounts, own));
+export async function groupStats(group: GroupOf): Promise<ContainerStats | null> {
+  const found = await groupOf(group);
   const stats = found === null ? null : new GroupCounters(found.places, found.name).stats;
   return stats === null || stats.memoryBytes === null ? null : stats;
 }
 
+/** The container's group on this machine; null when it is on another machine, or cannot be seen from here. */
+export async function groupOf({ id, processId }: GroupOf): Promise<FoundGroup | null> {
+  const [groups, places] = await Promise.all([readProcess(`${processId}/cgroup`), ownPlaces()]);
+  return findGroup(groups, id, places);
+}
+
+/** Where control groups are mounted here. */
+export async function ownPlaces(): Promise<CgroupPlaces> {
+  const [mounts, own] = await Promise.all([readProcess("self/mountinfo"), readProcess("self/cgroup")]);
+  return parseCgroupPlaces(mounts, own);
+}
+
+function readProcess(name: string): Promise<string> {
+  return readFile(`/proc/${name}`, "latin1").catch(() => "");
+}
+
+/** Where the groups of one container are, and their name below each place. */
+export interface FoundGroup {
+  readonly places: GroupPlaces;
+  readonly name: string;
+}
+
 /** The container's group, by the line of `/proc/PID/cgroup` that names its memory; the number may be another machine's. */
-export function findGroup(
-  groups: string,
-  id: string,
-  { version1, version2 }: CgroupPlaces,
-): { readonly places: GroupPlaces; readonly name: string } | null {
+export function findGroup(groups: string, id: string, { version1, version2 }: CgroupPlaces): FoundGroup | null {
   const names = new Map<string, string>();
   for (const [, list = "", name = ""] of groups.matchAll(/^\d+:([^:\n]*):(\/.*)$/gm))
     for (const controller of list.split(",")) names.set(controller, name);

@@ -1,11 +1,8 @@
 import type { Duplex } from "node:stream";
-import type { OutputChunk } from "../../engine.ts";
-import type { KeeperStream } from "../../inside/keeper.ts";
-import { createDemuxer } from "../exec/demuxer.ts";
 import type { ApiAnswer } from "../http/api-request.ts";
 import { containerPath, type ContainerLink } from "./container-link.ts";
 
-/** Opens the streams of the main process, before or after its start; the engine's answer when it refuses. */
+/** Opens the streams of the first process before its start; the engine's answer when it refuses. */
 export async function openAttached(
   link: Pick<ContainerLink, "id" | "api">,
   signal: AbortSignal | undefined,
@@ -13,20 +10,11 @@ export async function openAttached(
   const request = {
     method: "POST",
     path: containerPath(link, "attach"),
-    query: { stream: "1", stdin: "1", stdout: "1", stderr: "1" },
+    // Podman would take the bytes of its detach keys out of the stream, without a terminal too.
+    query: { stream: "1", stdin: "1", stdout: "1", stderr: "1", detachKeys: "" },
     signal,
   } as const;
   // Podman prepares the container now, so it may find here that its program does not exist.
   const opened = await link.api.open("attach to the container", request, [400, 404, 409, 500]);
   return "socket" in opened ? opened.socket : opened;
-}
-
-/** The streams of a keeper that is the main process. */
-export function keeperStream(socket: Duplex): KeeperStream {
-  return { stdin: socket, output: demuxed(socket), close: () => void socket.destroy() };
-}
-
-async function* demuxed(socket: Duplex): AsyncGenerator<OutputChunk, void, undefined> {
-  const demux = createDemuxer();
-  for await (const bytes of socket) yield* demux(bytes as Buffer);
 }

@@ -3,7 +3,7 @@ import { unknownStats, type ContainerStats } from "../../container-stats.ts";
 import type { ContainerState } from "../../engine.ts";
 import type { ContainerLink } from "./container-link.ts";
 import { readLastState } from "./read-last-state.ts";
-import { lostError } from "../../inside/lost-error.ts";
+import { lostError } from "../../supervised/container/container-errors.ts";
 
 /** Waits before each look for the reason of a container's end: an engine learns it after the end itself, busy ones 1 to 2 s later. */
 const looksMs = [0, 100, 300, 600, 1_000, 1_000];

@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { GloveboxError } from "../../../errors/glovebox-error.ts";
-import { despiteAbort } from "../exec/despite-abort.ts";
 import { uninterrupted } from "./uninterrupted.ts";
 
 beforeEach(() => void vi.useFakeTimers());
@@ -54,32 +53,5 @@ describe("uninterrupted", () => {
   it("passes a failure on as it is", async () => {
     const failing = uninterrupted(() => Promise.reject(new Error("refused")), vi.fn(), undefined);
     await expect(failing).rejects.toThrow("refused");
-  });
-});
-
-describe("despiteAbort", () => {
-  it("keeps the result of work that was given up, and aborts it only after 10 s of silence", async () => {
-    const controller = new AbortController();
-    const done = Promise.withResolvers<string>();
-    let own: AbortSignal | undefined;
-    const work = (signal: AbortSignal): Promise<string> => {
-      own = signal;
-      return done.promise;
-    };
-    const running = despiteAbort(work, controller.signal);
-    controller.abort();
-    await vi.advanceTimersByTimeAsync(9_999);
-    expect(own?.aborted).toBe(false);
-    await vi.advanceTimersByTimeAsync(1);
-    expect(own?.aborted).toBe(true);
-    done.resolve("kept");
-    expect(await running).toBe("kept");
-  });
-
-  it("leaves no timer behind", async () => {
-    const controller = new AbortController();
-    await despiteAbort(() => Promise.resolve(), controller.signal);
-    controller.abort();
-    expect(vi.getTimerCount()).toBe(0);
   });
 });

@@ -73,7 +73,7 @@ export function statusError(product: Product, action: string, answer: ApiAnswer)
 
 function isContainerGone(status: number, reason: string): boolean {
   if (status !== 409 && status !== 500) return false;
-  return /is not running|is paused|stopped (?:container|state)|container state improper|marked for removal|removal .* in progress/.test(
+  return /is not running|is paused|stopped (?:container|state)|container state improper|marked for removal|removal .{0,400} in progress/.test(
     reason,
   );
 }

@@ -19,7 +19,10 @@ export class SshError extends Error {
 const reasons: readonly (readonly [pattern: RegExp, code: string])[] = [
   [/Host key verification failed|REMOTE HOST IDENTIFICATION HAS CHANGED/, "SSH_HOST_KEY"],
   // Of the engine's socket, in the words of Docker's command.
-  [/permission denied.*(?:docker|\.sock)|connect to the Docker daemon|error during connect|dial unix/i, "SSH_ENGINE"],
+  [
+    /permission denied.{0,400}(?:docker|\.sock)|connect to the Docker daemon|error during connect|dial unix/i,
+    "SSH_ENGINE",
+  ],
   [/Permission denied|Too many authentication failures/, "SSH_DENIED"],
   [/Could not resolve hostname/, "ENOTFOUND"],
   [/Connection refused/, "ECONNREFUSED"],

@@ -8,6 +8,8 @@ export interface Unavailability {
   readonly reason: string;
   /** Commands or steps that start or install it on this platform. */
   readonly howToStart: string;
+  /** Nothing of it is on this machine; default: that is not known. */
+  readonly isAbsent?: true | undefined;
 }
 
 /** A connection that failed. */
@@ -28,7 +30,7 @@ export interface ConnectFailure {
 export function unavailableError(engine: EngineName, why: Unavailability, cause?: unknown): GloveboxError {
   return new GloveboxError("ENGINE_UNAVAILABLE", why.reason, {
     suggestion: why.howToStart,
-    context: { engine, how_to_start: why.howToStart },
+    context: { engine, how_to_start: why.howToStart, ...(why.isAbsent === true ? { installed: false } : {}) },
     cause,
   });
 }
@@ -36,5 +38,6 @@ export function unavailableError(engine: EngineName, why: Unavailability, cause?
 /** What `unavailableError` was made of, or null for any other error. */
 export function unavailabilityOf(error: unknown): Unavailability | null {
   if (!(error instanceof GloveboxError) || error.errorType !== "ENGINE_UNAVAILABLE") return null;
-  return { reason: error.message, howToStart: error.suggestion };
+  const absent = error.context["installed"] === false ? { isAbsent: true as const } : {};
+  return { reason: error.message, howToStart: error.suggestion, ...absent };
 }

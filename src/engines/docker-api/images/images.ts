@@ -1,12 +1,22 @@
-import { GloveboxError } from "../../../errors/glovebox-error.ts";
-import type { BuildOptions, CallOptions, ImageBuild, ImageStore, ImageSummary, PullOptions } from "../../engine.ts";
+import { defaultRegistry, parseImageReference } from "../../../policy/image-reference.ts";
+import type {
+  BuildOptions,
+  CallOptions,
+  EngineName,
+  ImageBuild,
+  ImageStore,
+  ImageSummary,
+  PullOptions,
+} from "../../engine.ts";
 import type { Api } from "../http/api.ts";
 import { BuildLines, type BuildLine } from "./build-lines.ts";
 import type { InfoAnswer } from "../engine-capabilities.ts";
 import { refusalReason } from "../http/api-error.ts";
-import { imagePath, parseImageReference } from "./image-reference.ts";
+import { assertNotPrepared, imageUnavailable, noAnonymousPull } from "../../images/image-errors.ts";
+import { pullFailed } from "../../images/pull-failure.ts";
+import { bears, imagePath, wholeNames, type NamedImage } from "./image-names.ts";
 import { jsonLines } from "../http/json-lines.ts";
-import { isMadeImage, type ListedImage } from "./made-images.ts";
+import { isMadeImage, programUidOf, type ListedImage } from "./made-images.ts";
 import { createPullProgress, pullFailure, type PullLine } from "./pull-progress.ts";
 import { registryAuthHeader } from "./registry-auth.ts";
 
@@ -19,13 +29,17 @@ export interface ImageFacts {
   readonly id: string;
   /** Paths that it declares as volumes. */
   readonly volumes: readonly string[];
+  /** Variables that it gives to every program, as it declares them. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** The user that owns what programs wrote to the container that it was made of; null where it was made of none of ours. */
+  readonly programUid: number | null;
   readonly labels: Readonly<Record<string, string>>;
 }
 
-interface ImageAnswer {
-  readonly Id: string;
+interface ImageAnswer extends NamedImage {
   readonly Config?: {
     readonly Volumes?: object | null;
+    readonly Env?: readonly string[] | null;
     readonly Labels?: Readonly<Record<string, string>> | null;
   } | null;
 }
@@ -33,16 +47,30 @@ interface ImageAnswer {
 /** How long a container may be made from an image as it was found. */
 const freshMs = 1_000;
 
-/** The images of an engine behind Docker's API. */
+export interface DockerApiImagesOptions {
+  readonly api: Api;
+  /** Of `Dialect`. */
+  readonly dialect: {
+    readonly name: EngineName;
+    readonly namesLocalBuilds: boolean;
+    readonly pullsAnonymously: boolean;
+  };
+  readonly readClientConfig: ReadClientConfig;
+}
+
+/**
+ * The images of an engine behind Docker's API. It finds images by beginnings of ids, short names and aliases; here only
+ * the whole name counts, and no name leads to an image that Glovebox prepared.
+ */
 export class DockerApiImages implements ImageStore {
+  readonly #options: DockerApiImagesOptions;
   readonly #api: Api;
-  readonly #readClientConfig: ReadClientConfig;
   /** Found a moment ago, by their references. */
   readonly #fresh = new Map<string, ImageFacts>();
 
-  constructor(api: Api, readClientConfig: ReadClientConfig) {
-    this.#api = api;
-    this.#readClientConfig = readClientConfig;
+  constructor(options: DockerApiImagesOptions) {
+    this.#options = options;
+    this.#api = options.api;
   }
 
   async has(reference: string, options?: CallOptions): Promise<boolean> {
@@ -71,43 +99,64 @@ export class DockerApiImages implements ImageStore {
     return (await this.facts(reference, options)).id;
   }
 
-  /** Null: it is not present. */
+  /** Null: it is not present. @throws POLICY_DENIED for a name of an image that Glovebox prepared */
   async #look(reference: string, { signal }: CallOptions = {}): Promise<ImageFacts | null> {
     this.#fresh.delete(reference);
-    const request = { method: "GET", path: imagePath(reference, "json"), signal } as const;
-    const { status, body } = await this.#api.call("look for the image", request, [404]);
-    if (status === 404) return null;
-    const { Id: id, Config: config } = body as ImageAnswer;
-    const found = { id, volumes: Object.keys(config?.Volumes ?? {}), labels: config?.Labels ?? {} };
-    this.#fresh.set(reference, found);
-    const forget = (): void => void (this.#fresh.get(reference) === found && this.#fresh.delete(reference));
+    const found = await this.#find(reference, signal);
+    if (found === null) return null;
+    const { facts } = found;
+    // An id is our own handle, or one that was checked when it was named.
+    if (parseImageReference(reference).kind === "name") assertNotPrepared(reference, facts.labels);
+    this.#fresh.set(reference, facts);
+    const forget = (): void => void (this.#fresh.get(reference) === facts && this.#fresh.delete(reference));
     setTimeout(forget, freshMs).unref();
-    return found;
+    return facts;
   }
 
-  async pull(reference: string, { signal, onProgress }: PullOptions = {}): Promise<void> {
+  async #find(
+    reference: string,
+    signal: AbortSignal | undefined,
+  ): Promise<{ readonly wholeName: string; readonly facts: ImageFacts } | null> {
+    for (const wholeName of wholeNames(reference, this.#options.dialect.namesLocalBuilds)) {
+      const request = { method: "GET", path: imagePath(wholeName, "json"), signal } as const;
+      const { status, body } = await this.#api.call("look for the image", request, [404]);
+      if (status === 404 || !bears(body as ImageAnswer, wholeName)) continue;
+      const { Id: id, Config: config } = body as ImageAnswer;
+      const volumes = Object.keys(config?.Volumes ?? {});
+      const environment = variablesOf(config?.Env ?? []);
+      const labels = config?.Labels ?? {};
+      const programUid = programUidOf({ Id: id, Labels: labels, RepoTags: (body as ImageAnswer).RepoTags ?? null });
+      return { wholeName, facts: { id, volumes, environment, programUid, labels } };
+    }
+    return null;
+  }
+
+  async pull(reference: string, { signal, onProgress, useCredentials = false }: PullOptions = {}): Promise<void> {
     this.#fresh.clear();
-    const { name, tag, registry } = parseImageReference(reference);
-    const auth = await this.#auth(registry, signal);
+    const { dialect } = this.#options;
+    const name = parseImageReference(reference);
+    if (name.kind === "id") throw imageUnavailable(reference, "an id is only looked for on the engine");
+    if (!useCredentials && !dialect.pullsAnonymously) throw noAnonymousPull(reference, dialect.name);
+    const auth = useCredentials ? await this.#auth(name.registry, signal) : null;
     const answer = await this.#api.stream(
       "pull the image",
       {
         method: "POST",
         path: "/images/create",
-        query: { fromImage: name, tag },
+        query: { fromImage: `${name.registry}/${name.path}`, tag: name.digest ?? name.tag ?? "latest" },
         headers: auth === null ? {} : { "X-Registry-Auth": auth },
         signal,
       },
       "any",
     );
-    if (!("chunks" in answer)) throw imageUnavailable(reference, refusalReason(answer));
+    if (!("chunks" in answer)) throw pullFailed(reference, refusalReason(answer));
     const progress = createPullProgress();
     let failure: string | null = null;
     for await (const line of jsonLines(answer.chunks)) {
       failure ??= pullFailure(line as PullLine);
       if (failure === null) onProgress?.(progress(line as PullLine));
     }
-    if (failure !== null) throw imageUnavailable(reference, failure);
+    if (failure !== null) throw pullFailed(reference, failure);
   }
 
   async build(build: ImageBuild, { signal, onLine }: BuildOptions = {}): Promise<void> {
@@ -141,7 +190,9 @@ export class DockerApiImages implements ImageStore {
   }
 
   async *save(reference: string, { signal }: CallOptions = {}): AsyncGenerator<Uint8Array, void, undefined> {
-    const request = { method: "GET", path: imagePath(reference, "get"), signal } as const;
+    await this.facts(reference, { signal });
+    const found = await this.#find(reference, signal);
+    const request = { method: "GET", path: imagePath(found?.wholeName ?? reference, "get"), signal } as const;
     const answer = await this.#api.stream("export the image", request, "any");
     if (!("chunks" in answer)) throw imageUnavailable(reference, refusalReason(answer));
     yield* answer.chunks;
@@ -158,15 +209,17 @@ export class DockerApiImages implements ImageStore {
     if (!(await this.has(reference, { signal }))) await this.#nameAs(reference, signal);
   }
 
-  /** Another engine may have written the name with a registry that means this machine, or the default one. */
+  /** Another engine may have written the name with a registry that means its own builds. */
   async #nameAs(reference: string, signal: AbortSignal | undefined): Promise<void> {
-    const { name, tag } = parseImageReference(reference);
-    for (const registry of ["localhost", "docker.io/library", "docker.io"]) {
-      const other = `${registry}/${name}:${tag}`;
-      if (!(await this.has(other, { signal }))) continue;
-      const query = { repo: name, tag };
-      await this.#api.call("name the image", { method: "POST", path: imagePath(other, "tag"), query, signal });
-      return;
+    const parsed = parseImageReference(reference);
+    if (parsed.kind === "name" && parsed.shortPath !== null && parsed.tag !== null) {
+      const { registry, path, shortPath, tag } = parsed;
+      const other = `localhost/${shortPath}:${tag}`;
+      if (await this.has(other, { signal })) {
+        const query = { repo: `${registry}/${path}`, tag };
+        await this.#api.call("name the image", { method: "POST", path: imagePath(other, "tag"), query, signal });
+        return;
+      }
     }
     throw imageUnavailable(reference, "the archive gave no image of that name");
   }
@@ -177,11 +230,10 @@ export class DockerApiImages implements ImageStore {
 
   async remove(reference: string, { signal }: CallOptions = {}): Promise<void> {
     this.#fresh.clear();
-    await this.#api.call(
-      "remove the image",
-      { method: "DELETE", path: imagePath(reference), query: { force: "1" }, signal },
-      [404],
-    );
+    const found = await this.#find(reference, signal);
+    if (found === null) return;
+    const request = { method: "DELETE", path: imagePath(found.wholeName), query: { force: "1" }, signal } as const;
+    await this.#api.call("remove the image", request, [404]);
   }
 
   async list(labels: Readonly<Record<string, string>>, { signal }: CallOptions = {}): Promise<readonly ImageSummary[]> {
@@ -205,17 +257,21 @@ export class DockerApiImages implements ImageStore {
     return status !== 409;
   }
 
-  async #auth(registry: string | null, signal: AbortSignal | undefined): Promise<string | null> {
-    const config = await this.#readClientConfig();
+  async #auth(registry: string, signal: AbortSignal | undefined): Promise<string | null> {
+    const config = await this.#options.readClientConfig();
     if (config === null) return null;
-    if (registry !== null) return registryAuthHeader(config, registry);
+    if (registry !== defaultRegistry) return registryAuthHeader(config, registry);
     const { body } = await this.#api.call("ask for the default registry", { method: "GET", path: "/info", signal });
     return registryAuthHeader(config, (body as InfoAnswer).IndexServerAddress ?? "");
   }
 }
 
-function imageUnavailable(reference: string, reason: string): GloveboxError {
-  return new GloveboxError("IMAGE_UNAVAILABLE", `Image ${reference} is not available: ${reason}.`, {
-    context: { image: reference, reason },
-  });
+/** Variables as the API tells them: `NAME=value`. */
+function variablesOf(list: readonly string[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    list.map((each): readonly [string, string] => {
+      const at = each.indexOf("=");
+      return at < 0 ? [each, ""] : [each.slice(0, at), each.slice(at + 1)];
+    }),
+  );
 }

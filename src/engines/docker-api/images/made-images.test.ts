@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { labels } from "../../labels.ts";
-import { isMadeImage } from "./made-images.ts";
+import { isMadeImage, programUidOf } from "./made-images.ts";
 
 const own = { [labels.image]: "img-1" };
 
@@ -15,4 +15,15 @@ it.each([
   ["nothing", null, null, false],
 ])("%s", (_, Labels, RepoTags, expected) => {
   expect(isMadeImage({ Id: "sha256:1", Labels, RepoTags })).toBe(expected);
+});
+
+it.each([
+  ["60800", ["localhost/glovebox-made:img-1"], 60_800],
+  ["60800", ["registry.example/x:1"], null],
+  ["60800", [], null],
+  ["-1", ["localhost/glovebox-made:img-1"], null],
+  ["6e4", ["localhost/glovebox-made:img-1"], null],
+  ["9".repeat(20), ["localhost/glovebox-made:img-1"], null],
+])("the user %s of an image named %j is %s", (user, RepoTags, expected) => {
+  expect(programUidOf({ Id: "sha256:1", Labels: { ...own, [labels.programUser]: user }, RepoTags })).toBe(expected);
 });

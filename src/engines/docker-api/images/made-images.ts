@@ -7,6 +7,12 @@ export interface ListedImage {
   readonly RepoTags?: readonly string[] | null;
 }
 
+/** Who owns what programs wrote to the container that an image was made of; null where nothing of ours says so. */
+export function programUidOf(image: ListedImage): number | null {
+  const text = isMadeImage(image) ? (image.Labels?.[labels.programUser] ?? "") : "";
+  return /^\d{1,9}$/.test(text) ? Number(text) : null;
+}
+
 /** Repository of the images that are made of containers; engines complete a name that says no registry, each in its way. */
 export const madeImages = "localhost/glovebox-made";
 

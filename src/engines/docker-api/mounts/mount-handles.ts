@@ -6,7 +6,8 @@ import { removeContainer } from "../container/remove-container.ts";
 /** Creates a container whose mounts are made of what we hold open, or of names; resolves to its id. */
 type MakeContainer = (mountsByHandle: boolean) => Promise<string>;
 
-interface MadeContainer {
+/** A container as it was made. */
+export interface MadeContainer {
   readonly id: string;
   readonly byHandle: boolean;
 }

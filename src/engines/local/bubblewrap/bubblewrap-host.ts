@@ -1,4 +1,5 @@
 import { closeSync, openSync, readFileSync, readdirSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { throwIfCancelled } from "../../../base/abort.ts";
 import { GloveboxError } from "../../../errors/glovebox-error.ts";
 import type { Capabilities } from "../../capabilities.ts";
@@ -11,10 +12,12 @@ import { readHostRoot, readOpenFilesCeiling, type HostRoot } from "./namespaces/
 import { findHostTools, type HostTools } from "./namespaces/host-tools.ts";
 import { arrangeInterpreters, type Interpreters } from "../interpreters/interpreters.ts";
 import { countsProcessesByNamespace, namespacesCapabilities } from "./namespaces-capabilities.ts";
+import { userLimitsBelow, type UserLimit } from "../../user-limits.ts";
 import type { LocalEngineOptions } from "../local-engine-options.ts";
 import { namespacesUnavailable } from "./namespaces/namespaces-unavailable.ts";
-import { NetworkPool } from "./namespaces/network-pool.ts";
-import { PipePool } from "./pipes/pipe-pool.ts";
+import { UserNamespacePool } from "./namespaces/user-namespace-pool.ts";
+import { farUids, HostUids } from "../../host-uids.ts";
+import { supervisorBinary, type SupervisorBinary } from "../../supervised/supervisor-binary.ts";
 import { findPython } from "../interpreters/python-installation.ts";
 
 /** Everything that the engine knows about its host and keeps open on it. */
@@ -27,20 +30,22 @@ export interface BubblewrapHost {
   /** Paths of the executables on the host; null for those it does not have. */
   readonly interpreterPaths: readonly (string | null)[];
   readonly bun: HostBun;
-  readonly nodePath: string;
   /** Whether programs have Node. */
   readonly hasNode: boolean;
   readonly base: BaseNamespace;
-  readonly pipes: PipePool;
-  readonly networks: NetworkPool;
+  readonly supervisor: SupervisorBinary;
+  /** Users and their namespaces; null: programs are our own user. */
+  readonly users: UserNamespacePool | null;
   readonly cgroups: Cgroups;
   readonly capabilities: Capabilities;
   /** Whether the kernel counts a program's processes inside its own user namespace. */
   readonly countsProcessesByNamespace: boolean;
   readonly canDisableUserNamespaces: boolean;
   readonly openFilesCeiling: number;
+  /** Of programs that are our own user; empty where each container has a user of its own. */
+  readonly userLimits: readonly UserLimit[];
   readonly nullDescriptor: number;
-  /** Descriptors from 9 on that this process was born with and that its children would inherit. */
+  /** Descriptors from 8 on that this process was born with and that its children would inherit. */
   readonly inherited: readonly number[];
   close(): void;
 }
@@ -59,11 +64,13 @@ export async function openBubblewrapHost(options: LocalEngineOptions, signal?: A
   const interpreters = arrangeInterpreters({ bun: bun.source, node, python });
   const isRoot = options.uid === 0;
   const { seccompFilter } = options;
-  const base = await openBase({ tools, isRoot, root, interpreters, seccompFilter, signal });
+  const { supervisor, program } = await readSupervisor(options.architecture);
+  const base = await openBase({ tools, isRoot, root, interpreters, seccompFilter, supervisor: program, signal });
   const version = base.bwrapVersion;
   const cgroups = Cgroups.open();
-  const pipes = new PipePool(base, tools);
-  const networks = new NetworkPool({ tools, base, root });
+  const users = isRoot
+    ? new UserNamespacePool({ tools, hostUids: new HostUids(farUids, options.randomInteger) })
+    : null;
   const nullDescriptor = openSync("/dev/null", "r+");
   const countsByNamespace = countsProcessesByNamespace(readText("/proc/sys/kernel/osrelease") ?? "");
   return {
@@ -73,26 +80,26 @@ export async function openBubblewrapHost(options: LocalEngineOptions, signal?: A
     interpreters,
     interpreterPaths: [bun.path, node, python?.executable ?? null],
     bun,
-    nodePath: options.nodePath ?? "node",
     hasNode: node !== null,
     base,
-    pipes,
-    networks,
+    supervisor,
+    users,
     cgroups,
     capabilities: namespacesCapabilities({
       controllers: new Set(cgroups.places.keys()),
       countsCpuTime: cgroups.countsCpuTime,
       countsProcessesByNamespace: countsByNamespace,
+      isApart: isRoot,
       hasNode: node !== null,
     }),
     countsProcessesByNamespace: countsByNamespace,
     canDisableUserNamespaces: isAtLeast(version, 0, 8),
     openFilesCeiling: readOpenFilesCeiling(),
+    userLimits: isRoot ? [] : userLimitsBelow(readText("/proc/self/limits") ?? ""),
     nullDescriptor,
     inherited: inheritedDescriptors(),
     close: () => {
-      pipes.close();
-      networks.close();
+      users?.close();
       base.close();
       cgroups.close();
       closeSync(nullDescriptor);
@@ -119,7 +126,7 @@ async function openBase(options: Parameters<typeof openBaseNamespace>[0]): Promi
 }
 
 function isAtLeast(version: string, major: number, minor: number): boolean {
-  const [, had = 0, and = 0] = /(\d+)\.(\d+)/.exec(version)?.map(Number) ?? [];
+  const [, had = 0, and = 0] = /(?<!\d)(\d+)\.(\d+)/.exec(version)?.map(Number) ?? [];
   return had > major || (had === major && and >= minor);
 }
 
@@ -140,6 +147,19 @@ function readText(path: string): string | null {
     return readFileSync(path, "utf8").trim();
   } catch {
     return null;
+  }
+}
+
+async function readSupervisor(architecture: string): Promise<{ supervisor: SupervisorBinary; program: Uint8Array }> {
+  try {
+    const supervisor = supervisorBinary(architecture);
+    return { supervisor, program: await readFile(supervisor.path) };
+  } catch (error) {
+    throw new GloveboxError("ENGINE_UNAVAILABLE", `The embedded engine has no supervisor for ${architecture} here.`, {
+      suggestion: "It runs on x64 and arm64; there, install Glovebox again: a file of its package is missing.",
+      context: { engine: "local", architecture },
+      cause: error,
+    });
   }
 }
 

@@ -6,12 +6,14 @@ const everything = {
   controllers: new Set(["memory", "pids", "cpu"] as const),
   countsCpuTime: true,
   countsProcessesByNamespace: true,
+  isApart: true,
   hasNode: true,
 };
 const nothing = {
   controllers: new Set<never>(),
   countsCpuTime: false,
   countsProcessesByNamespace: true,
+  isApart: false,
   hasNode: false,
 };
 
@@ -32,7 +34,14 @@ describe("namespacesCapabilities", () => {
       minIsolation: "namespaces",
       optional: ["cpuLimit"],
     });
-    expect(warnings).toHaveLength(3);
+    expect(warnings).toHaveLength(4);
+  });
+
+  it("says in every result where programs share the supervisor's user", () => {
+    expect(namespacesCapabilities(everything)).toMatchObject({ supervisor: "apart" });
+    expect(namespacesCapabilities(everything)).not.toHaveProperty("notes");
+    const shared = namespacesCapabilities({ ...everything, isApart: false });
+    expect(shared).toMatchObject({ supervisor: "shared", notes: [expect.stringContaining("can end others")] });
   });
 
   it("has Node beside Bun where the host has it", () => {

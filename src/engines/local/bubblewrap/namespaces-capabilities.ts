@@ -6,8 +6,10 @@ export interface NamespacesAbilities {
   readonly controllers: ReadonlySet<Controller>;
   /** Whether the CPU time of those groups is counted. */
   readonly countsCpuTime: boolean;
-  /** Whether the kernel counts a program's processes inside its own user namespace (Linux 5.14). */
+  /** Whether the kernel counts a user's processes in each user namespace by itself (Linux 5.14). */
   readonly countsProcessesByNamespace: boolean;
+  /** Whether programs are another user than the supervisor: where we are root. */
+  readonly isApart: boolean;
   /** Whether programs have Node, beside Bun, which they always have. */
   readonly hasNode: boolean;
 }
@@ -15,15 +17,20 @@ export interface NamespacesAbilities {
 const limitsAdvice =
   "For hard limits, let Glovebox create control groups: run it as root, or under systemd with Delegate=yes.";
 
+const sharedNote =
+  "Engine local runs programs as the user of the process that watches over them, because Glovebox is not root: a program can end others of its own sandbox, whose calls then say that the sandbox was lost.";
+
 /** What the embedded engine enforces at level `namespaces`, with and without control groups. */
 export function namespacesCapabilities(abilities: NamespacesAbilities): Capabilities {
-  const { controllers, countsCpuTime, countsProcessesByNamespace, hasNode } = abilities;
+  const { controllers, countsCpuTime, countsProcessesByNamespace, isApart, hasNode } = abilities;
   const processes: Enforcement = countsProcessesByNamespace
-    ? { substitute: "a limit for each program (rlimit) instead of all programs together" }
+    ? { substitute: "a limit for the user of its programs (rlimit) instead of a control group" }
     : "no";
   return {
     isolation: "namespaces",
     images: false,
+    supervisor: isApart ? "apart" : "shared",
+    ...(isApart ? {} : { notes: [sharedNote] }),
     ...(hasNode ? {} : { javascript: "bun" }),
     seccomp: "yes",
     noNewPrivileges: "yes",
@@ -44,7 +51,7 @@ export function namespacesCapabilities(abilities: NamespacesAbilities): Capabili
     oomReporting: true,
     cpuReporting: countsCpuTime,
     execUser: false,
-    execKill: true,
+    ...(isApart ? { helperUser: true } : {}),
     execNetwork: "shared",
   };
 }

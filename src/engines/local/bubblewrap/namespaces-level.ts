@@ -1,19 +1,22 @@
-import { closeSync } from "node:fs";
 import { GloveboxError } from "../../../errors/glovebox-error.ts";
+import { programUser } from "../../../policy/profile.ts";
 import type { ContainerSpec } from "../../container-spec.ts";
+import { SupervisedContainer } from "../../supervised/container/supervised-container.ts";
 import { Cgroups } from "../cgroups/cgroups.ts";
 import type { ContainerGroup } from "../cgroups/container-group.ts";
-import { HostUids } from "../host-uids.ts";
-import type { Launcher, Level } from "../launcher.ts";
+import type { Level, LevelContainer } from "../level.ts";
 import type { LocalEngineOptions } from "../local-engine-options.ts";
 import { lostError } from "../local-errors.ts";
-import { sharedMemoryBytes } from "../local-spec.ts";
+import { parseProcessUser, sharedMemoryBytes } from "../local-spec.ts";
 import { explainFailure, openBubblewrapHost, type BubblewrapHost } from "./bubblewrap-host.ts";
-import { BubblewrapLauncher } from "./bubblewrap-launcher.ts";
 import { bubblewrapComponents, bubblewrapSetup } from "./bubblewrap-setup.ts";
 import { namespacesCapabilities } from "./namespaces-capabilities.ts";
-import { openContainerNamespace } from "./namespaces/container-namespace.ts";
-import { runTrial } from "./trial.ts";
+import { openContainerMounts } from "./namespaces/container-mounts.ts";
+import type { ContainerUsers } from "./namespaces/user-namespace-pool.ts";
+import { BubblewrapPlace } from "./sandbox/bubblewrap-place.ts";
+import { SandboxMemory } from "./sandbox/sandbox-memory.ts";
+import { supervisorTerms } from "./sandbox/supervisor-terms.ts";
+import { runTrial, type TrialContainer } from "./trial.ts";
 
 /**
  * Level `namespaces`: bubblewrap, and the system read-only.
@@ -21,103 +24,104 @@ import { runTrial } from "./trial.ts";
  */
 export async function openNamespacesLevel(options: LocalEngineOptions): Promise<Level> {
   const host = await openBubblewrapHost(options);
-  const hostUids = options.uid === 0 ? new HostUids(options.randomInteger) : null;
+  const { randomInteger } = options;
   // Only a run shows whether this host lets us run.
-  const failure = await tryOut(host, hostUids);
+  const failure = await tryOut({ host, randomInteger });
   if (failure === null) {
     void host.cgroups.sweep();
-    return levelOf(host, hostUids);
+    return levelOf({ host, randomInteger });
   }
   // There may be groups that we cannot join.
-  const without = withoutGroups(host);
-  const second = await tryOut(without, hostUids);
-  if (second === null) return levelOf(without, hostUids);
+  const without = { host: withoutGroups(host), randomInteger };
+  const second = await tryOut(without);
+  if (second === null) return levelOf(without);
   host.close();
   throw explainFailure(second);
 }
 
-/** Its network namespace, which only the trial has used, is given to the first container. */
-function tryOut(host: BubblewrapHost, hostUids: HostUids | null): Promise<string | null> {
-  return runTrial(host.capabilities, (spec) =>
-    makeLauncher({ host, hostUids, spec, isTrial: true, signal: undefined }),
-  );
+interface LevelParts {
+  readonly host: BubblewrapHost;
+  readonly randomInteger: LocalEngineOptions["randomInteger"];
 }
 
-async function levelOf(host: BubblewrapHost, hostUids: HostUids | null): Promise<Level> {
-  const { version, capabilities, interpreterPaths, tools, bun } = host;
+function tryOut(parts: LevelParts): Promise<string | null> {
+  return runTrial((spec) => makeContainer(parts, spec, {}));
+}
+
+async function levelOf(parts: LevelParts): Promise<Level> {
+  const { version, capabilities, interpreterPaths, tools } = parts.host;
   return {
     version,
     capabilities,
     components: bubblewrapComponents(version),
     setup: await bubblewrapSetup(tools.bwrap),
     interpreterPaths,
-    provide: async ([name], signal) => {
-      if (name === "bun") await bun.provide(signal);
-    },
-    makeLauncher: (spec, signal) => makeLauncher({ host, hostUids, spec, isTrial: false, signal }),
-    close: () => host.close(),
+    makeContainer: (spec, options) => makeContainer(parts, spec, options),
+    close: () => parts.host.close(),
   };
 }
 
-interface LauncherRequest {
-  readonly host: BubblewrapHost;
-  /** Null: programs are our own user. */
-  readonly hostUids: HostUids | null;
-  readonly spec: ContainerSpec;
-  readonly isTrial: boolean;
-  readonly signal: AbortSignal | undefined;
-}
-
-async function makeLauncher({ host, hostUids, spec, isTrial, signal }: LauncherRequest): Promise<Launcher> {
-  const hostUid = hostUids?.take() ?? null;
+async function makeContainer(
+  { host, randomInteger }: LevelParts,
+  spec: ContainerSpec,
+  { signal, onRemoved }: Partial<Parameters<Level["makeContainer"]>[1]>,
+): Promise<LevelContainer & TrialContainer> {
   let group: ContainerGroup | undefined;
+  let users: ContainerUsers | null = null;
   try {
     group = host.cgroups.create(spec.name, spec.limits);
-    const [mountDescriptor, networkDescriptor] = await bothOrNone(
-      openContainerNamespace({
-        tools: host.tools,
-        base: host.base,
-        sharedMemoryBytes: sharedMemoryBytes(spec),
-        scratch: spec.scratch,
-        mounts: spec.mounts ?? [],
-        hostUid,
-        announcement: host.cgroups.announcement,
-        signal,
-      }),
-      host.networks.take(signal),
-    );
-    const onRemoved = (): void => {
-      hostUids?.release(hostUid);
-      if (isTrial) host.networks.giveBack(networkDescriptor);
-      else host.networks.replenish();
-    };
-    const parts = { spec, host, group, mountDescriptor, networkDescriptor, hostUid };
-    return new BubblewrapLauncher({ ...parts, keepsNetwork: isTrial, onRemoved });
+    users = (await host.users?.take(spec.processUser ?? programUser, signal)) ?? null;
+    const mounts = await openContainerMounts({
+      tools: host.tools,
+      base: host.base,
+      sharedMemoryBytes: sharedMemoryBytes(spec),
+      scratch: spec.scratch,
+      mounts: spec.mounts ?? [],
+      owner: users?.hostUsers.supervisor ?? null,
+      announcement: host.cgroups.announcement,
+      signal,
+    });
+    const memory =
+      host.capabilities.memoryLimit === "yes"
+        ? null
+        : new SandboxMemory({
+            limitBytes: spec.limits.memoryBytes,
+            firstProcess: () => place.firstProcess,
+            endLargest: () => container.endLargest(),
+          });
+    const place: BubblewrapPlace = new BubblewrapPlace({
+      ...{ spec, host, group, mounts, users, memory },
+      onRemoved: () => {
+        host.users?.replenish();
+        onRemoved?.();
+      },
+    });
+    const programs = parseProcessUser(spec.processUser);
+    const terms = supervisorTerms({ supervisor: host.supervisor, programs, isApart: users !== null });
+    const container: SupervisedContainer = new SupervisedContainer({
+      spec,
+      place,
+      terms,
+      firstEpoch: randomInteger(1, maxEpoch + 1),
+    });
+    return { container, isRunning: () => place.isRunning, said: () => place.said };
   } catch (error) {
-    hostUids?.release(hostUid);
+    users?.release();
     await group?.remove();
     throw error instanceof GloveboxError ? error : lostError(error);
   }
 }
 
-/** Opens two descriptors at once; if one cannot be opened, the other is closed again. */
-async function bothOrNone(first: Promise<number>, second: Promise<number>): Promise<readonly [number, number]> {
-  try {
-    return await Promise.all([first, second]);
-  } catch (error) {
-    for (const opened of await Promise.allSettled([first, second])) {
-      if (opened.status === "fulfilled") closeSync(opened.value);
-    }
-    throw error;
-  }
-}
+/** Epochs are numbers of 16 bits. */
+const maxEpoch = 65_535;
 
 function withoutGroups(host: BubblewrapHost): BubblewrapHost {
-  const { countsProcessesByNamespace, hasNode } = host;
+  const { countsProcessesByNamespace, hasNode, users } = host;
   const capabilities = namespacesCapabilities({
     controllers: new Set(),
     countsCpuTime: false,
     countsProcessesByNamespace,
+    isApart: users !== null,
     hasNode,
   });
   return { ...host, cgroups: Cgroups.none(), capabilities };

@@ -1,7 +1,5 @@
+import type { Container } from "../../engine.ts";
 import type { ContainerSpec } from "../../container-spec.ts";
-import type { Capabilities } from "../../capabilities.ts";
-import type { Launcher } from "../launcher.ts";
-import { LocalContainer } from "../local-container.ts";
 
 const spec: ContainerSpec = {
   name: "probe",
@@ -11,26 +9,26 @@ const spec: ContainerSpec = {
   scratch: [{ path: "/tmp", sizeBytes: 1024 * 1024 }],
 };
 
-/**
- * Runs a program that does nothing in a container made for it; null when everything went well, otherwise what was said.
- * The program is the host's own, so the container's parts are as good as new afterwards.
- */
-export async function runTrial(
-  capabilities: Capabilities,
-  makeLauncher: (spec: ContainerSpec) => Promise<Launcher>,
-): Promise<string | null> {
-  let container: LocalContainer | undefined;
+/** A container for the trial, and what its parts on the host wrote for people. */
+export interface TrialContainer {
+  readonly container: Container;
+  readonly said: () => string;
+}
+
+/** Runs a program that does nothing in a container made for it; null when everything went well, otherwise what was said. */
+export async function runTrial(make: (spec: ContainerSpec) => Promise<TrialContainer>): Promise<string | null> {
+  let made: TrialContainer | undefined;
   try {
-    container = new LocalContainer({ spec, capabilities, launcher: await makeLauncher(spec) });
-    await container.start();
-    const { exit, stdin } = await container.exec({ command: ["true"] });
+    made = await make(spec);
+    await made.container.start();
+    const { exit, stdin } = await made.container.exec({ command: ["true"] });
     stdin.end();
     const { exitCode } = await exit;
     return exitCode === 0 ? null : `the trial ended with ${exitCode}`;
   } catch (error) {
     const { message, cause } = error as Error & { readonly cause?: Partial<Error> };
-    return cause?.message ?? message;
+    return made?.said() || (cause?.message ?? message);
   } finally {
-    await container?.remove();
+    await made?.container.remove();
   }
 }

@@ -8,6 +8,7 @@ describe("limitWrites", () => {
     expect(limitWrites("memory", 1, limits)).toEqual([
       { file: "memory.limit_in_bytes", value: "1024" },
       { file: "memory.memsw.limit_in_bytes", value: "1024", optional: true },
+      { file: "memory.kmem.tcp.limit_in_bytes", value: "256", optional: true },
     ]);
   });
 

@@ -1,5 +1,6 @@
 import type { ContainerLimits } from "../../container-spec.ts";
 import type { CgroupVersion, Controller } from "../../cgroups/cgroup-places.ts";
+import { socketBytes, socketLimitFile } from "../../cgroups/socket-limit.ts";
 
 /** One file of a group to write. */
 export interface LimitWrite {
@@ -28,6 +29,8 @@ export function limitWrites(
         ? [
             { file: "memory.limit_in_bytes", value: memory },
             { file: "memory.memsw.limit_in_bytes", value: memory, optional: true },
+            // Counted apart from the rest, and only once it has a limit; version 2 counts it with the rest.
+            { file: socketLimitFile, value: String(socketBytes(memoryBytes)), optional: true },
           ]
         : [
             { file: "memory.max", value: memory },

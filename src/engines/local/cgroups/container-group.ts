@@ -5,27 +5,28 @@ import type { GroupPlaces } from "../../cgroups/cgroup-places.ts";
 import { GroupCounters } from "../../cgroups/group-counters.ts";
 import { limitWrites, type LimitWrite } from "./cgroup-limits.ts";
 
-/** Bubblewrap and the sandbox's first process, which are not the program's. */
-const processesOfASandbox = 2;
+/**
+ * Processes of ours that count beside the programs': bubblewrap, the supervisor, its next file helper and a program's warden.
+ * Each further program that runs at the same time has a warden that counts as one of its processes.
+ */
+export const ownProcesses = 4;
 
 /** The control groups of one container: one folder for each hierarchy. */
 export class ContainerGroup {
   readonly #places: GroupPlaces;
   readonly #name: string;
-  readonly #pids: number;
   readonly counters: GroupCounters;
-  #sandboxes = 0;
 
   /** @throws Error when the kernel refuses a folder or a limit; then nothing is left */
   constructor(places: GroupPlaces, name: string, limits: ContainerLimits) {
     this.#places = places;
     this.#name = name;
-    this.#pids = limits.pids;
     this.counters = new GroupCounters(places, name);
+    const withOwn = { ...limits, pids: limits.pids + ownProcesses };
     try {
       for (const folder of this.#folders()) mkdirSync(folder, { recursive: true });
       for (const [controller, { folder, version }] of places) {
-        for (const write of limitWrites(controller, version, limits)) writeLimit(`${folder}/${name}`, write);
+        for (const write of limitWrites(controller, version, withOwn)) writeLimit(`${folder}/${name}`, write);
       }
     } catch (error) {
       for (const folder of this.#folders()) removeIfThere(folder);
@@ -36,18 +37,6 @@ export class ContainerGroup {
   /** A process that writes 0 to each of them joins. */
   get joinFiles(): readonly string[] {
     return this.#folders().map((folder) => `${folder}/cgroup.procs`);
-  }
-
-  /**
-   * Makes room for a sandbox's own processes, so that the limit applies to the program's alone; false: one has ended.
-   */
-  countSandbox(begins: boolean): void {
-    this.#sandboxes += begins ? 1 : -1;
-    const place = this.#places.get("pids");
-    if (place === undefined) return;
-    const value = String(this.#pids + this.#sandboxes * processesOfASandbox);
-    // Optional, because the group may have been removed from outside.
-    writeLimit(`${place.folder}/${this.#name}`, { file: "pids.max", value, optional: true });
   }
 
   /** Kills whatever may still be in the group. @throws Error when the kernel still keeps it after seconds */

@@ -38,7 +38,7 @@ export function preloadCapabilities(abilities: PreloadAbilities): Capabilities {
       ...(asRoot ? ["isolation preload: the program runs as root, like Glovebox itself."] : []),
       ...(nodeNote === null ? [] : [nodeNote]),
     ],
-    isolationAdvice: [reason, ...(fix === undefined ? [] : [fix])].join(" "),
+    isolationAdvice: adviceOf(reason, fix),
     seccomp: "no",
     noNewPrivileges: setpriv ? "yes" : interception,
     setuidRefusal: "no",
@@ -56,7 +56,13 @@ export function preloadCapabilities(abilities: PreloadAbilities): Capabilities {
     oomReporting: seesMemory,
     cpuReporting: false,
     execUser: false,
-    execKill: true,
     execNetwork: "none",
   };
+}
+
+/** What would help comes first: people read that, and then why. */
+function adviceOf(reason: string, fix: string | undefined): string {
+  if (fix === undefined) return reason;
+  // A line to type stands before its reason: `apt-get install x`: x is missing.
+  return fix.endsWith("`") ? `${fix}: ${reason.charAt(0).toLowerCase()}${reason.slice(1)}` : `${fix} ${reason}`;
 }

@@ -1,7 +1,5 @@
-import type { ContainerSpec } from "../../container-spec.ts";
-import { unknownStats, type ContainerStats } from "../../container-stats.ts";
-import type { ExecSpec } from "../../engine.ts";
-import type { Launcher, PreparedProgram, ProgramRun } from "../launcher.ts";
+import { defaultOpenFiles, type ContainerSpec } from "../../container-spec.ts";
+import type { ExecSpec, Process } from "../../engine.ts";
 import type { ContainerFolder } from "./folders/container-folder.ts";
 import type { ArrangeProgram } from "./guards/host-program.ts";
 import { launchPrefix } from "./launch-prefix.ts";
@@ -21,11 +19,21 @@ export interface PreloadLauncherParts {
   readonly onRemoved: () => void;
 }
 
-const defaultOpenFiles = 16_384;
+/** The streams of one program, and its start. */
+export interface PreparedProgram extends Pick<Process, "stdin" | "output"> {
+  launch(spec: ExecSpec): PreloadRun;
+  /**
+   * Called after the program's end, or when it will never be launched: what its streams still hold stays readable.
+   * Resolves when nothing is open that the container's removal has to wait for.
+   */
+  finish(): Promise<void>;
+}
 
 /** Starts guarded programs on the host itself, in folders of the host. */
-export class PreloadLauncher implements Launcher {
+export class PreloadLauncher {
+  /** How often the memory of its programs must be looked at; null where it cannot be measured. */
   readonly memoryIntervalMs: number | null;
+  /** Real paths of folders, which have no limit of their own and must be measured. */
   readonly unlimitedFolders: readonly string[];
   readonly #parts: PreloadLauncherParts;
 
@@ -35,6 +43,7 @@ export class PreloadLauncher implements Launcher {
     this.unlimitedFolders = [...parts.folder.places.values()];
   }
 
+  /** Opens streams for a program that is to be launched. */
   async prepare(): Promise<PreparedProgram> {
     await this.#parts.folder.reopen();
     const streams = new PreloadStreams();
@@ -46,29 +55,29 @@ export class PreloadLauncher implements Launcher {
     };
   }
 
-  launch(spec: ExecSpec): ProgramRun {
+  /** Starts a program without streams: no input, and output to nowhere. */
+  launch(spec: ExecSpec): PreloadRun {
     return this.#launch(spec, null);
   }
 
+  /** As `Container.folderOf`. */
   folderOf(path: string): string {
     return this.#parts.folder.folderOf(path);
   }
 
-  stats(): ContainerStats {
-    return unknownStats;
-  }
-
+  /** Ends processes that escaped when their programs were killed; resolves when nothing is left. */
   async endStrays(): Promise<void> {
     const { folder, hostUid, host } = this.#parts;
     await endStrays({ folder: folder.path, hostUid }, host.platform);
   }
 
+  /** To be called when no program runs. */
   async remove(): Promise<void> {
     await this.#parts.folder.remove();
     this.#parts.onRemoved();
   }
 
-  #launch(request: ExecSpec, streams: PreloadStreams | null): ProgramRun {
+  #launch(request: ExecSpec, streams: PreloadStreams | null): PreloadRun {
     const { spec, host, folder, hostUid, arrange } = this.#parts;
     const { limits } = spec;
     const environment = { ...host.environmentFor(folder.temporaryFolder), ...spec.environment, ...request.environment };

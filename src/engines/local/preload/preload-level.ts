@@ -1,6 +1,6 @@
 import type { ContainerSpec } from "../../container-spec.ts";
-import { HostUids } from "../host-uids.ts";
-import type { Launcher, Level } from "../launcher.ts";
+import { farUids, HostUids } from "../../host-uids.ts";
+import type { Level } from "../level.ts";
 import type { LocalEngineOptions } from "../local-engine-options.ts";
 import { readOwner } from "../owner-process.ts";
 import { makeContainerFolder } from "./folders/container-folder.ts";
@@ -9,6 +9,7 @@ import { guardCommand } from "./guards/guard-command.ts";
 import { toolCommand } from "./guards/tool-command.ts";
 import type { WhyPreload } from "./preload-capabilities.ts";
 import { openPreloadHost, type PreloadHost } from "./preload-host.ts";
+import { PreloadContainer } from "./preload-container.ts";
 import { PreloadLauncher } from "./preload-launcher.ts";
 
 /**
@@ -22,14 +23,18 @@ export async function openPreloadLevel(options: LocalEngineOptions, why: WhyPrel
   if (processId !== undefined) await sweepFolders(host.baseFolder, readOwner(processId), { uid, platform });
   const { version, capabilities, interpreters, installers } = host;
   const { python, node } = interpreters;
-  const hostUids = host.changesUser ? new HostUids(options.randomInteger) : null;
+  const hostUids = host.changesUser ? new HostUids(farUids, options.randomInteger) : null;
   return {
     version,
     capabilities,
     components: node === null ? [] : [{ name: "Node", version: node.version }],
     setup: { guardsInterpreters: true },
     interpreterPaths: [python, node?.executable ?? null, installers.bun],
-    makeLauncher: (spec) => makeLauncher({ host, hostUids, spec, options }),
+    makeContainer: async (spec, { onRemoved }) => {
+      const launcher = await makeLauncher({ host, hostUids, spec, options });
+      const container = new PreloadContainer({ spec, capabilities, launcher, onRemoved });
+      return { container, isRunning: () => container.isRunning };
+    },
   };
 }
 
@@ -41,7 +46,7 @@ interface LauncherRequest {
   readonly options: LocalEngineOptions;
 }
 
-async function makeLauncher({ host, hostUids, spec, options }: LauncherRequest): Promise<Launcher> {
+async function makeLauncher({ host, hostUids, spec, options }: LauncherRequest): Promise<PreloadLauncher> {
   const { processId, uid, platform, preload = {} } = options;
   const hostUid = hostUids?.take() ?? null;
   const release = (): void => hostUids?.release(hostUid);

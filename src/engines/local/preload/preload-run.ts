@@ -1,9 +1,8 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { constants } from "node:os";
 import type { ProcessExit, ProcessSignal } from "../../engine.ts";
-import type { MemoryUse, ProgramRun, SignalOutcome } from "../launcher.ts";
 import { signalFamily } from "./processes/end-family.ts";
-import { readMemory } from "./processes/memory-use.ts";
+import { readMemory, type MemoryUse } from "./processes/memory-use.ts";
 import type { PreloadStreams } from "./preload-streams.ts";
 
 export interface PreloadRunOptions {
@@ -26,8 +25,8 @@ export function apartOn(platform: NodeJS.Platform): { readonly detached: boolean
 }
 
 /** A program of a container, from its start until nothing is left of it. */
-export class PreloadRun implements ProgramRun {
-  readonly launched: Promise<void> = Promise.resolve();
+export class PreloadRun {
+  /** Resolves when nothing is left of it and of what it started. */
   readonly ended: Promise<ProcessExit>;
   readonly #options: PreloadRunOptions;
   readonly #child: ChildProcess;
@@ -53,22 +52,25 @@ export class PreloadRun implements ProgramRun {
     return pid === undefined ? null : readMemory(pid, this.#options.platform);
   }
 
+  /** SIGKILL to the program and all that it started. */
   kill(): Promise<void> {
     return this.#signalFamily("SIGKILL");
   }
 
+  /** SIGTERM to the same. */
   terminate(): Promise<void> {
     return this.#signalFamily("SIGTERM");
   }
 
+  /** Kills it for a reason that is written to its standard error. */
   async endFor(reason: string): Promise<void> {
     this.#options.streams?.note(`glovebox: ${reason}`);
     await this.kill();
   }
 
-  /** Without effect on one that has ended. */
-  async signal(signal: ProcessSignal): Promise<SignalOutcome> {
-    return this.#child.kill(signal) ? "sent" : "none";
+  /** To the program's own process; without effect on one that has ended. */
+  signal(signal: ProcessSignal): void {
+    this.#child.kill(signal);
   }
 
   async #signalFamily(signal: "SIGTERM" | "SIGKILL"): Promise<void> {

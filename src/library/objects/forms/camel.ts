@@ -52,7 +52,7 @@ export function toCamelPath(path: string, schema: z.ZodType): string {
   return path
     .split(".")
     .map((part) => {
-      const [, name = part, index = ""] = /^(.*?)((?:\[\d+\])*)$/s.exec(part) ?? [];
+      const [, name = part, index = ""] = /^(.*?)((?:\[\d{1,9}\]){0,16})$/s.exec(part) ?? [];
       const own = fieldsOf(shapesOf(schemas), name);
       schemas = [...index.matchAll(/\[/g)].reduce<readonly z.ZodType[]>((each) => elements(each), own);
       return own.length === 0 ? part : `${camelName(name)}${index}`;

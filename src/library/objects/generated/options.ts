@@ -28,6 +28,8 @@ export interface ExecuteOptions {
   readonly artifacts?: readonly string[] | undefined;
   /** Your own marks, at most 16, by which lists can be filtered: {"job": "1234"}. */
   readonly labels?: Readonly<Record<string, string>> | undefined;
+  /** Your own word for it, by which you find it again: letters, digits, hyphens, underscores and dots, at most 64, not in the form of an id. It need not be unique. */
+  readonly name?: string | undefined;
   /** Limits; each defaults to the deployment's for this kind of work. */
   readonly limits?: Limits | undefined;
   /** What the code may reach: "none" (the default), "registries" (the package registries that the host is configured for), "open" (every public name, if the deployment allows it), or a list of domains such as ["example.com", "*.example.org", "example.net:8443"]. */
@@ -46,10 +48,10 @@ export interface ExecuteOptions {
 export interface TestsOptions {
   /** The project's folder on the host. It is copied into the sandbox, without node_modules, caches, .git and what .gitignore names, and never written. */
   readonly projectPath: string;
-  /** Shell line that runs the tests, as you would type it: npm test, python -m pytest -q. */
-  readonly testCommand: string;
-  /** Shell line that installs what the tests need, with the package registries as its network; default: the install of the project's lockfile, kept for later runs. "": nothing is installed. */
-  readonly setupCommand?: string | undefined;
+  /** Command that runs the tests, as you would type it: npm test, python -m pytest -q; or program and arguments as a list; default: what the project's own files say, which `testCommand` of the answer names. */
+  readonly testCommand?: string | readonly string[] | undefined;
+  /** Command that installs what the tests need, with the package registries as its network; default: the install of the project's lockfile, kept for later runs. "": nothing is installed. */
+  readonly setupCommand?: string | readonly string[] | undefined;
   /** Environment variables of the installation and the tests. */
   readonly environment?: Readonly<Record<string, string>> | undefined;
   /** Time for the tests; default 300. The installation has as much. */
@@ -66,6 +68,8 @@ export interface TestsOptions {
   readonly reports?: readonly ("ctrf" | "junit")[] | undefined;
   /** Build the project's own Dockerfile, in a sandbox, and test in its image; only where the deployment allows it, and without `image`. Default false. */
   readonly dockerfile?: boolean | undefined;
+  /** Your own word for it, by which you find it again: letters, digits, hyphens, underscores and dots, at most 64, not in the form of an id. It need not be unique. */
+  readonly name?: string | undefined;
   /** Limits; each defaults to the deployment's for this kind of work. */
   readonly limits?: Limits | undefined;
   /** What the code may reach: "none" (the default), "registries" (the package registries that the host is configured for), "open" (every public name, if the deployment allows it), or a list of domains such as ["example.com", "*.example.org", "example.net:8443"]. */
@@ -84,12 +88,12 @@ export interface TestsOptions {
 export interface PreviewOptions {
   /** The project's folder on the host. It is copied into the sandbox, without node_modules, caches, .git and what .gitignore names, and never written. */
   readonly projectPath: string;
-  /** Shell line that serves the page and stays in the foreground: npm run dev. */
-  readonly command: string;
-  /** TCP port that it listens on; default 3000, also its PORT. */
+  /** Command that serves the page and stays in the foreground; default: the project's own, as npm run dev. */
+  readonly command?: string | readonly string[] | undefined;
+  /** TCP port that it listens on, also its PORT; default: as the command or its tool says, else 3000. Another is followed. */
   readonly port?: number | undefined;
-  /** Shell line that installs what it needs, with the package registries as its network; default: the install of the project's lockfile. "": nothing is installed. */
-  readonly setupCommand?: string | undefined;
+  /** Command that installs what it needs, with the package registries as its network; default: the install of the project's lockfile. "": nothing is installed. */
+  readonly setupCommand?: string | readonly string[] | undefined;
   /** Environment variables of the installation and the command. */
   readonly environment?: Readonly<Record<string, string>> | undefined;
   /** Secrets of the deployment that the program gets as environment variables, by name and never by value: ["OPENAI_API_KEY"], or the secret's name by variable, {"API_KEY": "openai"}. Their values are replaced by [redacted:NAME] in what the program writes. */
@@ -104,6 +108,8 @@ export interface PreviewOptions {
   readonly labels?: Readonly<Record<string, string>> | undefined;
   /** Build the project's own Dockerfile, in a sandbox, and serve from its image; only where the deployment allows it, and without `image`. Default false. */
   readonly dockerfile?: boolean | undefined;
+  /** Your own word for it, by which you find it again: letters, digits, hyphens, underscores and dots, at most 64, not in the form of an id. It need not be unique. */
+  readonly name?: string | undefined;
   /** Limits; each defaults to the deployment's for this kind of work. */
   readonly limits?: Limits | undefined;
   /** What the code may reach: "none" (the default), "registries" (the package registries that the host is configured for), "open" (every public name, if the deployment allows it), or a list of domains such as ["example.com", "*.example.org", "example.net:8443"]. */
@@ -127,7 +133,11 @@ export interface PreviewStatusOptions {
 /** A coding agent's run for a group. */
 export interface AgentOptions {
   /** Name of the group that the agent works for. */
-  readonly group: string;
+  readonly group?: string | undefined;
+  /** Folder that the agent works in, instead of a group's. */
+  readonly projectPath?: string | undefined;
+  /** With projectPath: pi, claude, codex, gemini or opencode; default: the deployment's. */
+  readonly agent?: string | undefined;
   /** What the agent should do. */
   readonly prompt: string;
   /** Run as the main group, which has the whole project. */
@@ -136,6 +146,8 @@ export interface AgentOptions {
   readonly agentSessionId?: string | undefined;
   /** Default: the group's. */
   readonly timeoutSeconds?: number | undefined;
+  /** Your own word for it, by which you find it again: letters, digits, hyphens, underscores and dots, at most 64, not in the form of an id. It need not be unique. */
+  readonly name?: string | undefined;
   /** Limits; each defaults to the deployment's for this kind of work. */
   readonly limits?: Limits | undefined;
   /** Domains beside its model's, "registries" or "open"; default: the group's. */
@@ -152,6 +164,8 @@ export interface AgentOptions {
 
 /** What a session is opened with, and keeps. */
 export interface SessionOptions {
+  /** Your own word for it, by which you find it again: letters, digits, hyphens, underscores and dots, at most 64, not in the form of an id. It need not be unique. */
+  readonly name?: string | undefined;
   /** Limits; each defaults to the deployment's for this kind of work. */
   readonly limits?: Limits | undefined;
   /** Container image; refused by engines without images. */
@@ -188,6 +202,8 @@ export interface SessionRunOptions {
   readonly secrets?: readonly string[] | Readonly<Record<string, string>> | undefined;
   /** Time for the program; short for limits.timeoutSeconds. */
   readonly timeoutSeconds?: number | undefined;
+  /** Your own word for it, by which you find it again: letters, digits, hyphens, underscores and dots, at most 64, not in the form of an id. It need not be unique. */
+  readonly name?: string | undefined;
   /** Limits; each defaults to the deployment's for this kind of work. */
   readonly limits?: Limits | undefined;
   /** What the code may reach: "none" (the default), "registries" (the package registries that the host is configured for), "open" (every public name, if the deployment allows it), or a list of domains such as ["example.com", "*.example.org", "example.net:8443"]. */
@@ -210,6 +226,8 @@ export interface EnvironmentOptions {
   readonly envId?: string | undefined;
   /** Your own marks, at most 16, by which lists can be filtered: {"job": "1234"}. */
   readonly labels?: Readonly<Record<string, string>> | undefined;
+  /** Your own word for it, by which you find it again: letters, digits, hyphens, underscores and dots, at most 64, not in the form of an id. It need not be unique. */
+  readonly name?: string | undefined;
   /** Limits; each defaults to the deployment's for this kind of work. */
   readonly limits?: Limits | undefined;
   /** What the code may reach: "none" (the default), "registries" (the package registries that the host is configured for), "open" (every public name, if the deployment allows it), or a list of domains such as ["example.com", "*.example.org", "example.net:8443"]. */
@@ -228,10 +246,10 @@ export interface EnvironmentOptions {
   readonly secrets?: readonly string[] | Readonly<Record<string, string>> | undefined;
   /** The same as environment. */
   readonly env?: Readonly<Record<string, string>> | undefined;
-  /** Commands that run once as root before the environment is handed out, with the package registries as their network, such as [["pip", "install", "ruff"]]; each a program and its arguments. They can read the project and not change it. */
-  readonly setupCommands?: readonly (readonly string[])[] | undefined;
-  /** Commands that run once after those, as the owner of the project, which they can change, with the package registries as their network, such as [["npm", "ci"]]. */
-  readonly installCommands?: readonly (readonly string[])[] | undefined;
+  /** Commands that run once as root before the environment is handed out, with the package registries as their network, such as ["pip install ruff"]; each a shell line, or a program and its arguments as a list. They can read the project and not change it. */
+  readonly setupCommands?: readonly (string | readonly string[])[] | undefined;
+  /** Commands that run once after those, as the owner of the project, which they can change, with the package registries as their network, such as ["npm ci"]. */
+  readonly installCommands?: readonly (string | readonly string[])[] | undefined;
   /** Commands cannot change the project; default false. */
   readonly readOnly?: boolean | undefined;
   /** Files of the project that its owner's tools (git, editors, shells, agents) run by themselves, such as .git/config and .vscode: named: the answer of run_command names those that changed; locked: those that exist cannot be changed either, so that some git commands fail. Default: the deployment's, else named. */
@@ -242,8 +260,8 @@ export interface EnvironmentOptions {
 
 /** A command in an environment. */
 export interface CommandOptions {
-  /** Program and arguments, such as ["npm", "test"]; for a shell line ["sh", "-c", "..."]. */
-  readonly command: readonly string[];
+  /** Shell line, or program and arguments as a list. */
+  readonly command: string | readonly string[];
   /** Environment variables of this command; they win over the environment's. */
   readonly environment?: Readonly<Record<string, string>> | undefined;
   /** The same as environment. */
@@ -258,8 +276,8 @@ export interface CommandOptions {
 
 /** A background process. */
 export interface ProcessOptions {
-  /** Program and arguments, such as ["npm", "start"]. */
-  readonly command: readonly string[];
+  /** Shell line, or program and arguments as a list. */
+  readonly command: string | readonly string[];
   /** Environment variables of this process. */
   readonly environment?: Readonly<Record<string, string>> | undefined;
   /** The same as environment. */
@@ -310,8 +328,8 @@ export interface ReadFileOptions {
 
 /** A program in a live sandbox. */
 export interface ExecOptions {
-  /** Program and arguments, such as ["ls", "-l"]; for a shell line ["sh", "-c", "..."]. */
-  readonly command: readonly string[];
+  /** Shell line, or program and arguments as a list. */
+  readonly command: string | readonly string[];
   /** Variables of the program; they win over those of the sandbox's own programs. */
   readonly environment?: Readonly<Record<string, string>> | undefined;
   /** Absolute folder inside to start in; default: where the sandbox's own programs start. */
@@ -320,8 +338,8 @@ export interface ExecOptions {
 
 /** A program in a terminal. */
 export interface TerminalOptions {
-  /** Default: an interactive shell, bash where there is one. */
-  readonly command?: readonly string[] | undefined;
+  /** Shell line, or program and arguments as a list; default: an interactive shell, bash where there is one. */
+  readonly command?: string | readonly string[] | undefined;
   /** Variables of the program; they win over those of the sandbox's own programs. */
   readonly environment?: Readonly<Record<string, string>> | undefined;
   /** Absolute folder inside to start in; default: where the sandbox's own programs start. */
@@ -345,6 +363,8 @@ export interface CopyLimits {
 export interface ListSandboxesOptions {
   /** Only this engine's; default: every engine that answers. */
   readonly engine?: string | undefined;
+  /** Only what living processes of this user have recorded, without asking the engines; default false. */
+  readonly recorded?: boolean | undefined;
 }
 
 /** What is removed. */

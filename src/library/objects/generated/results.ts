@@ -115,6 +115,8 @@ export interface TestsResult {
   readonly image?: string | undefined;
   /** What was run to install. */
   readonly setupCommand?: string | undefined;
+  /** What was run. */
+  readonly testCommand: string;
   /** Left out where none was started. */
   readonly sandboxId?: string | undefined;
 }
@@ -284,13 +286,13 @@ export interface ExecResult {
 export interface TerminalResult {
   readonly sandboxId: string;
   readonly exitCode: number;
-  /** What in the sandbox held the terminal: script does not follow its size, none is no terminal at all. */
-  readonly heldBy: "python" | "script" | "none";
 }
 
 /** A session as it was opened. */
 export interface SessionDetails {
   readonly sessionId: string;
+  /** What its caller named it; null: nothing. */
+  readonly name: string | null;
   readonly engine: string;
   /** The image that its sandbox has on engines with images. */
   readonly image: string;
@@ -299,6 +301,14 @@ export interface SessionDetails {
   readonly minIsolation: "preload" | "namespaces" | "container" | "vm";
   /** The sandbox it lives in now; null while it has none. */
   readonly sandboxId: string | null;
+  /** Of its sandbox; timeoutSeconds is the default of its calls. */
+  readonly limits: {
+    readonly cpus: number;
+    readonly memoryMb: number;
+    readonly timeoutSeconds: number;
+    readonly pids: number;
+    readonly diskMb: number;
+  };
   /** Whether variables of Python last from call to call. */
   readonly keepVariables: boolean;
   readonly labels: Readonly<Record<string, string>>;
@@ -312,6 +322,8 @@ export interface SessionDetails {
 /** A session as a list shows it. */
 export interface SessionRow {
   readonly sessionId: string;
+  /** What its caller named it; null: nothing. */
+  readonly name: string | null;
   readonly engine: string;
   /** The image that its sandbox has on engines with images. */
   readonly image: string;
@@ -320,6 +332,14 @@ export interface SessionRow {
   readonly minIsolation: "preload" | "namespaces" | "container" | "vm";
   /** The sandbox it lives in now; null while it has none. */
   readonly sandboxId: string | null;
+  /** Of its sandbox; timeoutSeconds is the default of its calls. */
+  readonly limits: {
+    readonly cpus: number;
+    readonly memoryMb: number;
+    readonly timeoutSeconds: number;
+    readonly pids: number;
+    readonly diskMb: number;
+  };
   /** Whether variables of Python last from call to call. */
   readonly keepVariables: boolean;
   readonly labels: Readonly<Record<string, string>>;
@@ -341,6 +361,16 @@ export interface EnvironmentDetails {
   readonly engine: string;
   readonly isolation: "preload" | "namespaces" | "container" | "vm";
   readonly ociRuntime?: string | undefined;
+  /** Of its container; timeoutSeconds is the default of its commands. */
+  readonly limits: {
+    readonly cpus: number;
+    readonly memoryMb: number;
+    readonly timeoutSeconds: number;
+    readonly pids: number;
+    readonly diskMb: number;
+  };
+  /** What its programs may reach, as requested. */
+  readonly network: string | readonly string[];
   /** Whether the project cannot be changed. */
   readonly readOnly: boolean;
   readonly toolingFiles: "named" | "locked";
@@ -351,6 +381,8 @@ export interface EnvironmentDetails {
 /** An environment as a list shows it. */
 export interface EnvironmentRow {
   readonly envId: string;
+  /** What its caller named it; null: nothing. */
+  readonly name: string | null;
   /** Null while it has none: the next command starts one. */
   readonly containerId: string | null;
   readonly mountPath: string;
@@ -370,6 +402,8 @@ export interface PreviewDetails {
   readonly containerId: string;
   /** The same. */
   readonly sandboxId: string;
+  /** What its caller named it; null: nothing. */
+  readonly name: string | null;
   /** Its address for a browser: a separate origin with an unguessable name. Show it in full. */
   readonly url: string;
   /** On 127.0.0.1 of the server's machine, for tools that do not know names below localhost. */
@@ -427,6 +461,8 @@ export interface StartedProcess {
         readonly change: "new" | "changed" | "removed";
       }[]
     | undefined;
+  /** Why not all of these files could be compared, and what to do; missing: all were. */
+  readonly toolingUnseen?: readonly string[] | undefined;
   readonly envId?: string | undefined;
   readonly sessionId?: string | undefined;
   /** In a session: whether its sandbox is a new one. */
@@ -456,6 +492,8 @@ export interface ProcessDetails {
         readonly change: "new" | "changed" | "removed";
       }[]
     | undefined;
+  /** Why not all of these files could be compared, and what to do; missing: all were. */
+  readonly toolingUnseen?: readonly string[] | undefined;
   readonly stdout?:
     | {
         /** Where the text starts in the stream, in bytes; higher than requested if older output was dropped. */
@@ -515,6 +553,8 @@ export interface StoppedProcess {
         readonly change: "new" | "changed" | "removed";
       }[]
     | undefined;
+  /** Why not all of these files could be compared, and what to do; missing: all were. */
+  readonly toolingUnseen?: readonly string[] | undefined;
   readonly envId?: string | undefined;
   readonly sessionId?: string | undefined;
   readonly warnings: readonly string[];
@@ -607,6 +647,12 @@ export interface SandboxRow {
   readonly sandboxId: string;
   readonly engine: string;
   readonly kind: string;
+  /** What its caller named it; null: nothing. */
+  readonly name: string | null;
+  /** What runs in it, or ran last: the language or the command, and its first words; null: nothing yet. */
+  readonly work: string | null;
+  /** Null where the engine has no images, and where only its owner knows. */
+  readonly image: string | null;
   /** Empty while nobody has it, and where only another user's server knows. */
   readonly principal: string;
   /** RFC 3339. */
@@ -752,6 +798,12 @@ export interface PackageList {
     readonly installedBy: string;
     /** The interpreter, system, processor and C library that it fits. */
     readonly platform: string;
+    /** Where they were installed. */
+    readonly engine: string;
+    /** Digest of the image that installed them; host: and a digest for this machine's programs. */
+    readonly image: string;
+    /** Who alone may use them, having chosen the image; null: all. */
+    readonly principal: string | null;
     readonly sizeMb: number;
     readonly createdAt: string;
     readonly lastUsedAt: string;
@@ -776,6 +828,12 @@ export interface PrunedPackages {
     readonly installedBy: string;
     /** The interpreter, system, processor and C library that it fits. */
     readonly platform: string;
+    /** Where they were installed. */
+    readonly engine: string;
+    /** Digest of the image that installed them; host: and a digest for this machine's programs. */
+    readonly image: string;
+    /** Who alone may use them, having chosen the image; null: all. */
+    readonly principal: string | null;
     readonly sizeMb: number;
     readonly createdAt: string;
     readonly lastUsedAt: string;
@@ -830,6 +888,14 @@ export interface DoctorReport {
       readonly why: string;
       /** What to do about it. */
       readonly fix: string;
+      /** If only runs that ask for this OCI runtime are concerned. */
+      readonly onlyWith?:
+        | {
+            readonly ociRuntime: string;
+            /** Its product and version. */
+            readonly part: string;
+          }
+        | undefined;
     }[];
   }[];
   readonly chosenEngine: {

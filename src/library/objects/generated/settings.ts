@@ -2,10 +2,10 @@
 
 /** The configuration, by the names of its file. */
 export interface Settings {
-  /** Where `run_code` runs: `container` in a container, `preload` in the embedded sandbox. Default: `"preload"`. */
-  readonly execution_mode?: "container" | "preload" | undefined;
+  /** Where `run_code` runs: `container` in a container, `preload` in the embedded sandbox; unset: in the embedded sandbox, and for `glovebox serve` in a container if an engine answers at its start. Default: `null`. */
+  readonly execution_mode?: "container" | "preload" | null | undefined;
   /** The container engine; `auto` uses the first that answers. Default: `"auto"`. */
-  readonly container_runtime?: "auto" | "docker" | "podman" | "apple" | undefined;
+  readonly container_runtime?: "auto" | "docker" | "podman" | "apple" | "kubernetes" | undefined;
   /** Maximum number of sandboxes at once, including sessions and environments. Default: `10`. */
   readonly max_containers?: number | undefined;
   readonly queue?:
@@ -36,6 +36,8 @@ export interface Settings {
         readonly session?: string | undefined;
         /** Base image of the session image. Default: `"alpine:3"`. */
         readonly session_base?: string | undefined;
+        /** Further images that API keys may name, such as `python:3.13`, and registries, as `registry.example:5000/*`; a key can have its own list. Registry credentials are also used for these where only a project's files name them. Default: `[]`. */
+        readonly allow?: readonly string[] | undefined;
       }
     | undefined;
   /** Whether to use only images that already exist: none is pulled or built, and a missing one is an error. Default: `false`. */
@@ -316,7 +318,7 @@ export interface Settings {
         readonly url?: string | null | undefined;
         /** Days after which stored data is removed. Default: `30`. */
         readonly max_age_days?: number | undefined;
-        /** Maximum MB (MiB) of stored log entries; beyond it the oldest are removed. Default: `1024`. */
+        /** Maximum MB (MiB) of stored log entries; beyond it whoever has most loses the oldest. Default: `1024`. */
         readonly max_mb?: number | undefined;
       }
     | undefined;

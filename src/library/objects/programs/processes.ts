@@ -24,10 +24,10 @@ export class Processes {
   }
 
   /**
-   * Starts a process; its `ports` are reachable at the URLs in its details.
+   * Starts a process: a shell line, or a program and its arguments; its `ports` are reachable at the URLs in its details.
    * @throws NOT_FOUND, and what starting a sandbox throws
    */
-  async start(options: readonly string[] | ProcessOptions, call?: CallOptions): Promise<Process> {
+  async start(options: string | readonly string[] | ProcessOptions, call?: CallOptions): Promise<Process> {
     const place = await placeOf(this.#place, call);
     const details = await this.#calls.send(startProcessContract, { ...withCommand(options), ...place }, call);
     return new Process(this.#calls, place, details.processId, details);

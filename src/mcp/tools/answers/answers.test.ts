@@ -28,7 +28,7 @@ describe("an answer", () => {
       stderr: "",
       timed_out: false,
       truncated: false,
-      warnings: ["scratch: memory-backed, 1 MiB"],
+      warnings: [],
       alerts: [],
     };
     const ids = { session_id: "ses-1", container_id: "sbx-1", sandbox_id: "sbx-1", policy_digest: "sha256:1" };
@@ -38,7 +38,8 @@ describe("an answer", () => {
       session_id: "ses-1",
       sandbox_id: "sbx-1",
     });
-    expect(withoutPadding({ ...said, ...padding, outcome: "failed" })).toHaveProperty("warnings");
+    const warnings = ["scratch: memory-backed, 1 MiB"];
+    expect(withoutPadding({ ...said, ...padding, warnings })).toEqual({ ...said, warnings });
   });
 
   it("says once whose entries they are, and of which sandbox another one is", () => {

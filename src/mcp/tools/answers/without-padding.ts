@@ -16,16 +16,11 @@ const whereFilled: ReadonlySet<string> = new Set([
   "displays",
 ]);
 
-/** A program needs to know about scratch in memory only if something goes wrong. */
-const scratchNote = /^scratch: (memory-backed|on disk, )/;
-
 /** An answer without fields that are false, empty or redundant; an answer's only field is always kept. */
 export function withoutPadding(answer: object): object {
-  const isWell = (answer as { readonly outcome?: unknown }).outcome === "completed";
   const { container_id: id } = answer as { readonly container_id?: unknown };
   const entries = Object.entries(answer).map(([field, value]): [string, unknown] => {
     if (!Array.isArray(value)) return [field, value];
-    if (field === "warnings" && isWell) return [field, value.filter(isNoScratchNote)];
     return [field, id === undefined ? value : value.map((row: unknown) => withoutId(row, id))];
   });
   if (entries.length < 2) return answer;
@@ -38,10 +33,6 @@ function withoutId(row: unknown, id: unknown): unknown {
     return row;
   }
   return Object.fromEntries(Object.entries(row).filter(([field]) => field !== "container_id"));
-}
-
-function isNoScratchNote(warning: unknown): boolean {
-  return typeof warning !== "string" || !scratchNote.test(warning);
 }
 
 function isPadding(field: string, value: unknown): boolean {

@@ -7,15 +7,11 @@ const shortLanguages: Readonly<Record<string, string>> = { py: "python", js: "ja
 /** Fields with a name or a path, for which an empty string means nothing; content may well be empty. */
 const namesSomething = /(^|_)(id|path|root|cwd|engine|image|runtime)$/;
 
-/** Argument lists that may also be given as a shell line. */
-const commandFields: ReadonlySet<string> = new Set(["command", "setup_commands", "install_commands"]);
-
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
  * The arguments in the contract's form, if what a model wrote can only mean one thing: null and an empty id, enum,
- * number or path for absent, "10" for a number, `py`, `js` and `ts`, one string for a list, a string for a command as a
- * shell line. Anything else that is wrong is left, to be rejected with its field's name.
+ * number or path for absent, "10" for a number, `py`, `js` and `ts`, one string for a list. Anything else that is wrong is left, to be rejected with its field's name.
  */
 export function forgiveArguments({ request }: Pick<OfferedTool, "request">, given: unknown): unknown {
   return isFields(given) ? forgiveFields(jsonSchema(request, "input").properties ?? {}, given) : given;
@@ -56,11 +52,10 @@ function forgiveList(
   }
   const isOneOf = schema.anyOf?.some((each) => each.type === "string" && isWord(each, value)) ?? false;
   if (typeof value !== "string" || value === "" || isOneOf) return value;
-  return field === "command" ? shellLine(value) : [forgiveItem(field, items, value)];
+  return [forgiveItem(field, items, value)];
 }
 
 function forgiveItem(field: string, items: JsonSchema, item: string): unknown {
-  if (items.type === "array" && commandFields.has(field)) return shellLine(item);
   return isNumber(items) ? forgiveValue(field, items, item) : item;
 }
 
@@ -68,8 +63,6 @@ function forgiveItem(field: string, items: JsonSchema, item: string): unknown {
 function isWord({ const: word }: JsonSchema, value: unknown): boolean {
   return word === undefined || word === value;
 }
-
-const shellLine = (line: string): readonly string[] => ["sh", "-c", line];
 
 const isNumber = ({ type }: JsonSchema): boolean => type === "number" || type === "integer";
 const isText = ({ type }: JsonSchema): boolean => type === "string";

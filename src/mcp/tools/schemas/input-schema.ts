@@ -71,7 +71,7 @@ function limitsSchema(
   };
 }
 
-const checkedOnly = ["minLength", "maxLength", "minItems", "maxItems", "pattern", "format"] as const;
+const checkedOnly = ["minLength", "maxLength", "minItems", "maxItems", "maxProperties", "pattern", "format"] as const;
 
 /** Without what only validation needs: the front end checks every argument against the full schema. */
 function shorter(schema: JsonSchema): JsonSchema {

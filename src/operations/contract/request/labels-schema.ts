@@ -15,6 +15,7 @@ export const labelsSchema: z.ZodType<Record<string, string>, Record<string, stri
     z.string().max(256).refine(hasNoNul, noNul),
   )
   .refine((labels) => Object.keys(labels).length <= maxLabels, `expected at most ${maxLabels} labels`)
+  .meta({ maxProperties: maxLabels })
   .describe('Your own marks, at most 16, by which lists can be filtered: {"job": "1234"}.');
 
 /** The field `label` of requests that list something. */

@@ -1,4 +1,7 @@
 import { z } from "zod";
+import { listOf } from "./bounded-schemas.ts";
+import { nameSchema } from "./name-schema.ts";
+import { maxDomains } from "./request-maxima.ts";
 import { isolationLevels } from "../wire-values.ts";
 
 /** Limits of a request (SPEC RT10); the policy checks their ranges and the deployment's ceilings. */
@@ -18,11 +21,21 @@ export interface LimitsRequest {
   readonly disk_mb?: number | undefined;
 }
 
+/** The limits that apply to a place, all of them; part of answers. */
+export const limitsShown: z.ZodObject<Record<keyof LimitsRequest, z.ZodNumber>> = z.object({
+  cpus: z.number(),
+  memory_mb: z.number(),
+  timeout_seconds: z.number(),
+  pids: z.number(),
+  disk_mb: z.number(),
+});
+
 /** Settings that every request which starts a sandbox takes (SPEC RT10); spread into its schema. */
 export const runSettings = {
+  name: nameSchema,
   limits: limitsSchema.optional().describe("Limits; each defaults to the deployment's for this kind of work."),
   network: z
-    .union([z.string(), z.array(z.string())])
+    .union([z.string(), listOf(z.string(), maxDomains)])
     .optional()
     .describe(
       'What the code may reach: "none" (the default), "registries" (the package registries that the host is configured for), "open" (every public name, if the deployment allows it), or a list of domains such as ["example.com", "*.example.org", "example.net:8443"].',

@@ -1,4 +1,6 @@
 import { z } from "zod";
+import { listOf } from "./bounded-schemas.ts";
+import { maxSecrets } from "./request-maxima.ts";
 
 const name = z.string().max(64);
 
@@ -6,7 +8,10 @@ type SecretsRequest = readonly string[] | Record<string, string>;
 
 /** The field `secrets` of requests that start a program. */
 export const secretsSchema: z.ZodType<SecretsRequest, SecretsRequest> = z
-  .union([z.array(name).max(64), z.record(name, name)], "expected names of secrets")
+  .union(
+    [listOf(name, maxSecrets), z.record(name, name).meta({ maxProperties: maxSecrets })],
+    "expected names of secrets",
+  )
   .describe(
     'Secrets of the deployment that the program gets as environment variables, by name and never by value: ["OPENAI_API_KEY"], or the secret\'s name by variable, {"API_KEY": "openai"}. Their values are replaced by [redacted:NAME] in what the program writes.',
   );

@@ -9,7 +9,7 @@ import { reachSandbox } from "../reach-sandbox.ts";
 /** A file or folder of a live sandbox as a tar archive, the output of the call. */
 export const packFilesHandler = handle(packFilesContract, async (platform, request, call) => {
   const place = await reachSandbox(platform, request.sandbox_id, call);
-  if (!place.isHere) return place.ask(packFilesContract, request, call);
+  if (!place.isHere) return place.ask(packFilesContract, { ...request, sandbox_id: place.id }, call);
   const budget = new CopyBudget({ maxBytes: request.max_bytes, maxEntries: request.max_entries });
   const { id, files } = place.sandbox;
   for await (const bytes of archiveOf(files, request.source, budget, call)) {
@@ -23,7 +23,7 @@ export const unpackFilesHandler = handle(unpackFilesContract, async (platform, r
   const { target, name, content_only: isContentOnly = false } = request;
   if (call.stdin === undefined) throw noArchive();
   const place = await reachSandbox(platform, request.sandbox_id, call);
-  if (!place.isHere) return place.ask(unpackFilesContract, request, call);
+  if (!place.isHere) return place.ask(unpackFilesContract, { ...request, sandbox_id: place.id }, call);
   const budget = new CopyBudget({ maxBytes: request.max_bytes, maxEntries: request.max_entries });
   const { id, files } = place.sandbox;
   await placeArchive({ files, archive: call.stdin, target, name, isContentOnly, budget }, call);

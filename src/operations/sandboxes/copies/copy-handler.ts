@@ -11,7 +11,7 @@ import { copyIntoSandboxContract, copyOutOfSandboxContract, type CopyResponse } 
 export const copyIntoSandboxHandler = handle(copyIntoSandboxContract, async (platform, request, call) => {
   const source = checkPath(request.source, "source");
   const place = await reachSandbox(platform, request.sandbox_id, call);
-  if (!place.isHere) return copyIntoServer(place.ask, platform.host, request, call);
+  if (!place.isHere) return copyIntoServer(place.ask, platform.host, { ...request, sandbox_id: place.id }, call);
   const budget = new CopyBudget({ maxBytes: request.max_bytes, maxEntries: request.max_entries });
   const { id, files } = place.sandbox;
   await copyIn({ ...platform.host, files, source, target: request.target, budget }, { signal: call.signal });
@@ -22,7 +22,7 @@ export const copyIntoSandboxHandler = handle(copyIntoSandboxContract, async (pla
 export const copyOutOfSandboxHandler = handle(copyOutOfSandboxContract, async (platform, request, call) => {
   const target = checkPath(request.target, "target");
   const place = await reachSandbox(platform, request.sandbox_id, call);
-  if (!place.isHere) return copyOutOfServer(place.ask, platform.host, request, call);
+  if (!place.isHere) return copyOutOfServer(place.ask, platform.host, { ...request, sandbox_id: place.id }, call);
   const budget = new CopyBudget({ maxBytes: request.max_bytes, maxEntries: request.max_entries });
   const { id, files } = place.sandbox;
   await copyOut({ ...platform.host, files, source: request.source, target, budget }, { signal: call.signal });

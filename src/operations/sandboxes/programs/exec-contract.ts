@@ -1,9 +1,11 @@
 import { z } from "zod";
+import { textsByName } from "../../contract/request/bounded-schemas.ts";
+import { commandSchema } from "../../contract/request/command-schema.ts";
+import { maxEnvironmentEntries } from "../../contract/request/request-maxima.ts";
 import { defineOperation } from "../../contract/operation-contract.ts";
 import { sandboxId } from "../sandbox-id-schema.ts";
 
-const environment = z
-  .record(z.string(), z.string())
+const environment = textsByName(maxEnvironmentEntries)
   .optional()
   .describe("Variables of the program; they win over those of the sandbox's own programs.");
 
@@ -15,10 +17,7 @@ const cwd = z
 /** Request of `exec_in_sandbox`. */
 const execRequestSchema = z.strictObject({
   sandbox_id: sandboxId,
-  command: z
-    .array(z.string())
-    .min(1, 'expected a program and its arguments, such as ["ls", "-l"]')
-    .describe('Program and arguments, such as ["ls", "-l"]; for a shell line ["sh", "-c", "..."].'),
+  command: commandSchema.describe("Shell line, or program and arguments as a list."),
   environment,
   cwd,
 });
@@ -48,7 +47,11 @@ export const execInSandboxContract = defineOperation({
 /** Request of `open_terminal`. */
 const terminalRequestSchema = z.strictObject({
   sandbox_id: sandboxId,
-  command: z.array(z.string()).min(1).optional().describe("Default: an interactive shell, bash where there is one."),
+  command: commandSchema
+    .optional()
+    .describe(
+      "Shell line, or program and arguments as a list; default: an interactive shell, bash where there is one.",
+    ),
   environment,
   cwd,
   columns: z.number().describe("Size of the terminal at the start, in characters."),
@@ -64,9 +67,6 @@ const terminalRequestSchema = z.strictObject({
 const terminalResponseSchema = z.object({
   sandbox_id: z.string(),
   exit_code: z.number(),
-  held_by: z
-    .enum(["python", "script", "none"])
-    .describe("What in the sandbox held the terminal: script does not follow its size, none is no terminal at all."),
 });
 
 /** A program in its own terminal inside a live sandbox. */

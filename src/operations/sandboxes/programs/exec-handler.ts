@@ -1,19 +1,19 @@
 import { BoundedOutput } from "../../../base/streams/bounded-output.ts";
 import { invalidField } from "../../../errors/glovebox-error.ts";
-import { checkArguments } from "../../../policy/request/arguments.ts";
 import { checkEnvironment } from "../../../policy/request/environment.ts";
 import { resolveWorkingDirectory } from "../../../policy/request/working-directory.ts";
 import type { AddedProgramSpec } from "../../../sandbox/terminal/added-program.ts";
 import { handle } from "../../handling/handler.ts";
+import { readCommand } from "../../handling/read-command.ts";
 import { reachSandbox } from "../reach-sandbox.ts";
 import { followProgram } from "./follow-program.ts";
 import { execInSandboxContract } from "./exec-contract.ts";
 
 /** Runs one program in a live sandbox, next to its own programs. */
 export const execInSandboxHandler = handle(execInSandboxContract, async (platform, request, call) => {
-  const spec = { ...readProgram(request), command: readCommand(request.command), asProgram: true };
+  const spec = { ...readProgram(request), command: readCommand(request.command, "command"), asProgram: true };
   const place = await reachSandbox(platform, request.sandbox_id, call);
-  if (!place.isHere) return place.ask(execInSandboxContract, request, call);
+  if (!place.isHere) return place.ask(execInSandboxContract, { ...request, sandbox_id: place.id }, call);
   const { sandbox } = place;
   const program = await sandbox.exec(spec, { signal: call.signal });
   const { maxOutputBytes } = platform.config;
@@ -22,6 +22,7 @@ export const execInSandboxHandler = handle(execInSandboxContract, async (platfor
     input: call.stdin,
     signal: call.signal,
     signals: call.signals,
+    sandbox,
     onOutput: (chunk) => {
       kept[chunk.stream].append(chunk.bytes);
       return call.onEvent?.({ type: "output", ...chunk });
@@ -36,13 +37,6 @@ export const execInSandboxHandler = handle(execInSandboxContract, async (platfor
     stderr_truncated: kept.stderr.truncated,
   };
 });
-
-/** @throws INVALID_REQUEST naming the field */
-export function readCommand(given: readonly string[]): readonly string[] {
-  const command = checkArguments(given, "command");
-  if ((command[0] ?? "") === "") throw invalidField("command[0]", "the name of a program", command[0] ?? "nothing");
-  return command;
-}
 
 /** Where such a program starts, and its variables. @throws INVALID_REQUEST naming the field */
 export function readProgram({

@@ -7,6 +7,8 @@ import type { MoveBounds } from "../move-bounds.ts";
 /** A folder whose entries are collected, down to a given depth. */
 export interface Collecting {
   readonly found: FileFacts[];
+  /** Paths of folders that could not be opened are put here. */
+  readonly closed?: string[];
   readonly maxEntries: number;
   readonly bounds: MoveBounds;
   readonly depth: number;
@@ -28,6 +30,7 @@ export async function collect(folder: HostFolder, options: Collecting): Promise<
     found.push(facts);
     if (facts.kind !== "folder" || level >= depth) continue;
     const child = await folder.enter(name).catch(() => null);
+    if (child === null) options.closed?.push(facts.path);
     if (child === null) continue;
     await using below = child;
     if (!(await collect(below, { ...options, prefix: `${prefix}${name}/`, level: level + 1 }))) return false;

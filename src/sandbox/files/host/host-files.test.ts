@@ -25,10 +25,6 @@ const at = (...names: string[]): string => path.join(folder, ...names);
 /** A place that programs write to, and what is none of theirs. */
 let places: HostPlaces;
 let files: SandboxFiles;
-const noExec = {
-  exec: () => Promise.reject(new Error("nothing is run")),
-  isAlive: () => Promise.resolve(true),
-};
 
 beforeEach(() => {
   folder = mkdtempSync(path.join(os.tmpdir(), "glovebox-host-files-"));
@@ -43,7 +39,7 @@ beforeEach(() => {
     platform: process.platform,
     assertLiving: () => Promise.resolve(),
   };
-  files = new SandboxFiles(noExec, { programs: "interpretersOnly", isolation: "preload" }, places);
+  files = new SandboxFiles({}, { programs: "interpretersOnly", isolation: "preload" }, places);
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
@@ -104,7 +100,7 @@ describe("files of a sandbox whose folders are on this machine", () => {
 
   it("are not there any more when the sandbox has ended", async () => {
     const gone = { ...places, assertLiving: () => Promise.reject(new GloveboxError("SANDBOX_LOST", "It has ended.")) };
-    const ended = new SandboxFiles(noExec, { programs: "interpretersOnly", isolation: "preload" }, gone);
+    const ended = new SandboxFiles({}, { programs: "interpretersOnly", isolation: "preload" }, gone);
     await failureOf(ended.list("/work"), "SANDBOX_LOST");
   });
 });
@@ -165,8 +161,11 @@ describe("what a hostile program leaves among them", () => {
     symlinkSync(at("outside/secret"), at("work/link"));
     execFileSync("mkfifo", [at("work/pipe")]);
     execFileSync("sh", ["-c", 'printf x > "$1/$(printf "bad\\377")"', "sh", at("work")]);
-    const found = (await files.findFiles("/work")).map((path) => Buffer.from(path).toString("latin1"));
-    expect(found.toSorted()).toEqual(["a/small", "bad\xff", "big"]);
+    const found = await files.findEntries("/work");
+    const named = Object.values(found).map((paths: readonly Uint8Array[]) =>
+      paths.map((path) => Buffer.from(path).toString("latin1")).toSorted(),
+    );
+    expect(named).toEqual([["a/small", "bad\xff", "big"], ["link", "out"], ["pipe"], []]);
     const paths = ["a/small", "big", "link", "out/secret", "pipe", "../outside/secret", "gone"];
     const read = await files.readBatch("/work", { paths, maxFileBytes: 500, maxBytes: 10_000 });
     expect(

@@ -1,17 +1,19 @@
 import { constants } from "node:fs";
 import { lstat, open, rename, rm, type FileHandle } from "node:fs/promises";
+import { throwIfCancelled } from "../../../base/abort.ts";
 import { createId } from "../../../base/id.ts";
-import { GloveboxError } from "../../../errors/glovebox-error.ts";
+import { GloveboxError, isSandboxLoss } from "../../../errors/glovebox-error.ts";
 import type { CallOptions } from "../../../engines/engine.ts";
 import { weakestIsolation } from "../../../policy/isolation.ts";
 import type { HostFolder } from "../../copy/host-folder.ts";
 import { fileError } from "../file-error.ts";
-import type { FileFacts, FileListing, NewTreeEntry, SizedContent, TreeEntry } from "../file-facts.ts";
+import type { FileFacts, FileKind, FileListing, NewTreeEntry, SizedContent, TreeEntry } from "../file-facts.ts";
 import type {
   BatchFile,
   BatchRequest,
   FileContent,
   FileWay,
+  FoundEntries,
   ListRequest,
   PackRequest,
   ReadRequest,
@@ -59,13 +61,17 @@ export class HostFiles implements FileWay {
   }
 
   /** As many as the time allows. */
-  async findFiles(folder: string, { signal }: CallOptions): Promise<readonly Uint8Array[]> {
+  async findEntries(folder: string, { signal }: CallOptions): Promise<FoundEntries> {
     await using place = await OpenHostPlace.open(this.#places, folder);
     await using top = await this.#enterListed(place, folder);
     const found: FileFacts[] = [];
-    const request = { found, maxEntries: maxFound, bounds: bounded(folder, signal), depth: maxFoundDepth };
+    const closed: string[] = [];
+    const request = { found, closed, maxEntries: maxFound, bounds: bounded(folder, signal), depth: maxFoundDepth };
     await collect(top, { ...request, prefix: "", level: 1 }).catch(unlessLate);
-    return found.filter(({ kind }) => kind === "file").map(bytesOfPath);
+    const pathsOf = (wanted: FileKind): readonly Uint8Array[] =>
+      found.filter(({ kind }) => kind === wanted).map(bytesOfPath);
+    const closedFolders = closed.map((path) => Buffer.from(path));
+    return { files: pathsOf("file"), links: pathsOf("link"), others: pathsOf("other"), closedFolders };
   }
 
   async readBatch(folder: string, { paths, maxFileBytes, maxBytes, signal }: BatchRequest): Promise<BatchFile[]> {
@@ -95,7 +101,7 @@ export class HostFiles implements FileWay {
       const { bytesRead } = await file.read(bytes, 0, sizeBytes, 0);
       return { sizeBytes, unreadable: false, bytes: bytes.subarray(0, bytesRead) };
     } catch (error) {
-      if (!(error instanceof GloveboxError) || error.errorType === "SANDBOX_LOST") throw error;
+      if (!(error instanceof GloveboxError) || isSandboxLoss(error)) throw error;
       return { sizeBytes: null, unreadable: error.errorType === "PERMISSION_DENIED", bytes: null };
     }
   }
@@ -187,6 +193,7 @@ function unlessLate(error: unknown): void {
 }
 
 function bounded(path: string, signal: AbortSignal | undefined): MoveBounds {
+  throwIfCancelled(signal);
   return new MoveBounds(path, fileLimits, { signal, depth: maxOpenDepth });
 }
 

@@ -25,10 +25,6 @@ const at = (...names: string[]): string => path.join(folder, ...names);
 const sh = (line: string): string => execFileSync("sh", ["-c", line], { cwd: folder, encoding: "utf8" });
 let places: HostPlaces;
 let files: SandboxFiles;
-const noExec = {
-  exec: () => Promise.reject(new Error("nothing is run")),
-  isAlive: () => Promise.resolve(true),
-};
 
 beforeEach(() => {
   folder = mkdtempSync(path.join(os.tmpdir(), "glovebox-host-trees-"));
@@ -43,7 +39,7 @@ beforeEach(() => {
     platform: process.platform,
     assertLiving: () => Promise.resolve(),
   };
-  files = new SandboxFiles(noExec, { programs: "interpretersOnly", isolation: "preload" }, places);
+  files = new SandboxFiles({}, { programs: "interpretersOnly", isolation: "preload" }, places);
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 

@@ -78,7 +78,7 @@ function entryOf(
 function pathOf(bytes: Buffer): string {
   return utf8(bytes)
     .replace(/^(?:\.?\/)+/, "")
-    .replace(/\/+$/, "")
+    .replace(/(?<!\/)\/+$/, "")
     .replace(/^\.$/, "");
 }
 

@@ -1,10 +1,6 @@
 import type { LinuxTarget } from "../../program/image/look-at-base.ts";
 import type { ReadFacts } from "./agent-fact.ts";
 
-/** Names of the known agents, as used in the setting and the image's tag. */
-export const agentNames = ["pi", "claude", "codex", "gemini", "opencode"] as const;
-export type AgentName = (typeof agentNames)[number];
-
 export type Variables = Readonly<Record<string, string | undefined>>;
 
 /** One run of an agent. It gets its prompt on standard input. */

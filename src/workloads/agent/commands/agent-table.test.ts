@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { agentVariables } from "../../../policy/agents/agent-variable-table.ts";
-import { agentNames, type AgentTurn } from "./agent-program.ts";
+import { agentNames } from "../../../policy/agents/agent-names.ts";
+import type { AgentTurn } from "./agent-program.ts";
 import { agentTable, isAgentName } from "./agent-table.ts";
 
 const turn: AgentTurn = {

@@ -1,4 +1,5 @@
-import { agentNames, type AgentName, type AgentProgram } from "./agent-program.ts";
+import { agentNames, type AgentName } from "../../../policy/agents/agent-names.ts";
+import type { AgentProgram } from "./agent-program.ts";
 import { claude } from "./programs/claude.ts";
 import { codex } from "./programs/codex.ts";
 import { gemini } from "./programs/gemini.ts";

@@ -122,6 +122,7 @@ describe("assertMayBeMounted", () => {
     protectedPlaces: [],
     nonMainReadOnly: true,
     hasAllowlist: false,
+    projectsSetting: "GLOVEBOX_PROJECT_ROOTS",
   };
 
   async function judge(changed: Partial<MountPolicy>): Promise<void> {

@@ -13,13 +13,15 @@ export interface AgentFolderPaths {
   readonly dashboard: string | null;
 }
 
-/** Principal that the run belongs to. */
+/** Whom an agent works for: a group of people, or whoever owns a folder. */
 export interface AgentGroup {
   /** Checked by `checkGroupName`. */
   readonly name: string;
   readonly isMain: boolean;
   /** Whether it is configured: then its folder is created. */
   readonly isConfigured: boolean;
+  /** Opens the folder that the agent works in instead of one of a group's own; the run closes it. Undefined: a group's. */
+  readonly openFolder?: (() => Promise<OpenPlace>) | undefined;
 }
 
 /** The folders of one group's run, all held open until this is disposed. */
@@ -74,12 +76,15 @@ async function openEach(
   opening: Opening,
 ): Promise<Omit<AgentFolders, typeof Symbol.asyncDispose>> {
   const { platform, hold } = opening;
-  const { name, isMain } = group;
+  const { name, isMain, openFolder } = group;
   const root = hold(await openConfigured(paths.directory, "agents.directory", platform));
   const own = await openGroup(root, group, opening);
-  const workspace = isMain ? hold(await openWorkspace(paths.mainWorkspace, platform)) : own.folder;
+  const ofGroup = async (): Promise<OpenPlace> =>
+    isMain ? hold(await openWorkspace(paths.mainWorkspace, platform)) : own.folder;
+  const workspace = openFolder === undefined ? await ofGroup() : hold(await openFolder());
   const make = workspace.owner;
-  const global = isMain ? null : await enterIfThere(own.groups, "global", { platform, shownAs: "groups/global" });
+  const sharesGlobal = !isMain && openFolder === undefined;
+  const global = sharesGlobal ? await enterIfThere(own.groups, "global", { platform, shownAs: "groups/global" }) : null;
   const openOptional = async (given: string | null, field: string): Promise<OpenPlace | null> =>
     given === null ? null : hold(await openConfigured(given, field, platform));
   return {

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { readPackagedScript } from "../../../base/packaged-script.ts";
 import type { TarFile } from "../../../base/tar/tar.ts";
-import type { AgentName } from "../commands/agent-program.ts";
+import type { AgentName } from "../../../policy/agents/agent-names.ts";
 import { agentTable } from "../commands/agent-table.ts";
 import { readRunner } from "./bundle-runner.ts";
 

@@ -3,7 +3,8 @@ import type { Engine } from "../../../engines/engine.ts";
 import type { Sandboxes } from "../../../sandbox/sandboxes.ts";
 import { lookAtBase } from "../../program/image/look-at-base.ts";
 import { SharedBuilds, type BuildListener } from "../../program/image/shared-builds.ts";
-import type { AgentName } from "../commands/agent-program.ts";
+import { isSameImage } from "../../../policy/image-reference.ts";
+import { agentNames, type AgentName } from "../../../policy/agents/agent-names.ts";
 import { agentTable, isAgentName } from "../commands/agent-table.ts";
 import { agentLabels, readAgentFiles } from "./agent-files.ts";
 import { fetchAgent, type FetchAgentOptions } from "./fetch-agent.ts";
@@ -28,11 +29,10 @@ export function agentImageFor(agent: string, configured: string): string {
   return configured === defaultAgentImage && isAgentName(agent) ? imageOfAgent(agent) : configured;
 }
 
-/** The agent whose image Glovebox builds under that name; null for any other image. */
+/** The agent whose image Glovebox builds under that name, however it is written; null for any other image. */
 export function agentOfImage(image: string): AgentName | null {
-  if (image === defaultAgentImage || image === `${defaultAgentImage}:latest`) return "pi";
-  const tag = image.startsWith(`${defaultAgentImage}:`) ? image.slice(defaultAgentImage.length + 1) : "";
-  return isAgentName(tag) ? tag : null;
+  if (isSameImage(image, defaultAgentImage)) return "pi";
+  return agentNames.find((agent) => isSameImage(image, `${defaultAgentImage}:${agent}`)) ?? null;
 }
 
 /** Agent images: each is built if it is missing, and only once however many callers need it. */
@@ -63,7 +63,7 @@ export class AgentImages {
     const { base, sandboxes } = this.#options;
     const image = imageOfAgent(agent);
     if (!(await engine.images.has(base))) {
-      await engine.images.pull(base, { onProgress: (progress) => onPull(base, progress) });
+      await engine.images.pull(base, { useCredentials: true, onProgress: (progress) => onPull(base, progress) });
     }
     const target = await lookAtBase(engine, base, { sandboxes, setting: "agents.image_base" });
     const agentPackage = agentTable[agent].install(target);

@@ -32,6 +32,7 @@ export function agentPlan(
     kind: "agent",
     id: spec.sandboxId,
     labels: spec.labels,
+    givenName: spec.name,
     image: spec.image,
     ociRuntime: spec.ociRuntime,
     limits: spec.limits,

@@ -1,3 +1,4 @@
+import type { ImageOrigin } from "../../../policy/image-reference.ts";
 import type { Logger } from "../../../base/logger.ts";
 import type { NetworkGrant } from "../../../egress/network-access.ts";
 import type { Capabilities } from "../../../engines/capabilities.ts";
@@ -12,7 +13,7 @@ import type { HostMount } from "../../run/folders/host-mount.ts";
 import type { FindMemory } from "../memory/find-memory.ts";
 import type { AgentSpec } from "./agent-spec.ts";
 import type { AgentTurns } from "./agent-turns.ts";
-import type { ToolingListener } from "../../run/folders/owner-tooling.ts";
+import type { ToolingListener } from "../../run/explain-tooling.ts";
 import type { GuardedFolders } from "../../run/folders/guard-folders.ts";
 
 export interface AgentDependencies extends Omit<GuardedFolders, "mounts" | "diskBytes" | "words"> {
@@ -25,7 +26,7 @@ export interface AgentDependencies extends Omit<GuardedFolders, "mounts" | "disk
   readonly network: GrantNetwork;
   readonly toolingAlerts: ToolingListener;
   /** Makes sure that an image exists, by pulling or building it. */
-  readonly provideImage: (image: string, isDemanded: boolean) => Promise<void>;
+  readonly provideImage: (image: string, origin: ImageOrigin) => Promise<void>;
   /** Cap of each stream (SPEC OU3). */
   readonly maxOutputBytes: number;
   /** User id of this process; null if the system has none. */

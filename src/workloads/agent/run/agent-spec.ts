@@ -1,3 +1,4 @@
+import type { ImageOrigin } from "../../../policy/image-reference.ts";
 import type { Demand } from "../../../engines/enforcement/assert-enforceable.ts";
 import type { Isolation } from "../../../policy/isolation.ts";
 import type { Limits } from "../../../policy/limits/limits.ts";
@@ -12,6 +13,8 @@ import type { HostMount } from "../../run/folders/host-mount.ts";
 export interface AgentSpec {
   /** Id for its sandbox if the caller has already chosen one; undefined: a new one. */
   readonly sandboxId?: string | undefined;
+  /** Its caller's own word for it; undefined: none. */
+  readonly name?: string | undefined;
   /** Labels that its caller gave it. */
   readonly labels: Readonly<Record<string, string>>;
   readonly group: AgentGroup;
@@ -20,8 +23,8 @@ export interface AgentSpec {
   readonly sessionId: string | undefined;
   readonly agent: AgentCommand;
   readonly image: string;
-  /** Whether this request or the group's configuration named the image. */
-  readonly imageDemanded: boolean;
+  /** A group's own image is configured. */
+  readonly imageOrigin: ImageOrigin;
   readonly ociRuntime: string | undefined;
   readonly limits: Limits;
   readonly network: NetworkPolicy;

@@ -44,7 +44,7 @@ async function prepareAndRun(run: AgentRun): Promise<AgentResult> {
   for (const mount of own) assertMayBeMounted(spec.mountPolicy, mount);
   const additional = await spec.openAdditional();
   try {
-    await dependencies.provideImage(spec.image, spec.imageDemanded);
+    await dependencies.provideImage(spec.image, spec.imageOrigin);
     const grant = await untilCancelled(dependencies.network.grant(spec.network, caller.principal), caller.signal);
     const memory = await dependencies.findMemory({ ...spec.memory, folders, prompt: spec.prompt }, caller.signal);
     const ready: ReadyAgent = {

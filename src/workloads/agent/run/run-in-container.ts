@@ -4,6 +4,7 @@ import type { Sandbox } from "../../../sandbox/sandbox.ts";
 import { Redaction } from "../../../policy/redaction/redaction.ts";
 import { concludeRun, judgeRun, type ConcludedRun } from "../../run/conclude-run.ts";
 import type { BoundedOutput } from "../../../base/streams/bounded-output.ts";
+import { describeWork } from "../../run/describe-work.ts";
 import { WatchedScratch } from "../../run/disk/watched-scratch.ts";
 import { explainEnding, type RunWords } from "../../run/explain-ending.ts";
 import { networkWarnings } from "../../run/explain-network.ts";
@@ -125,7 +126,8 @@ async function openAndWork(
   await using guard = await FolderGuard.open({ ...dependencies, mounts, diskBytes, words: folderWords });
   await using sandbox = await sandboxes.open(engine, plan, caller);
   ids.sandbox = sandbox.id;
-  const record = (ids.record = sandbox.beginRun({ ...ids, timeoutMs, network: spec.network }));
+  const work = describeWork(spec.agent.name, spec.prompt, new Redaction(secretAgentVariables(spec.variables)));
+  const record = (ids.record = sandbox.beginRun({ ...ids, work, timeoutMs, network: spec.network }));
   listener.onSandbox(sandbox.id);
   tooling.begin(sandbox, { locks, engine: engine.name });
   scratch?.watch(sandbox);

@@ -1,7 +1,6 @@
 import { BoundedOutput } from "../../../base/streams/bounded-output.ts";
 import type { OutputChunk } from "../../../engines/engine.ts";
 import type { Redaction } from "../../../policy/redaction/redaction.ts";
-import { findInterpreter } from "../../../sandbox/find-interpreter.ts";
 import type { Sandbox } from "../../../sandbox/sandbox.ts";
 import type { NetworkReport } from "../../run/explain-network.ts";
 import { startProgram } from "../../run/start-program.ts";
@@ -47,15 +46,9 @@ export async function workInSandbox(run: AgentRun, ready: ReadyAgent, at: AgentP
   const { sandbox, redaction, environment } = at;
   const { grant } = ready;
   const { signal } = caller;
-  const toolchain = grant === null ? "node" : await findInterpreter(sandbox, spec.image, { signal });
   using program = await startProgram({
     sandbox,
-    runner: () =>
-      sandbox.exec(
-        { command: entrypoint, environment, workingDirectory: agentPaths.group, concurrent: true },
-        { signal },
-      ),
-    toolchain,
+    runner: () => sandbox.exec({ command: entrypoint, environment, workingDirectory: agentPaths.group }, { signal }),
     grant,
     onDenied: listener.onDenied,
     redact: (text) => redaction.text(text),
@@ -84,7 +77,14 @@ export async function workInSandbox(run: AgentRun, ready: ReadyAgent, at: AgentP
 
 async function* inputOf({ spec }: AgentRun, { memoryContext }: ReadyAgent): AsyncIterable<Uint8Array> {
   const { prompt, group, sessionId, agent } = spec;
-  const input = { prompt, group: group.name, isMain: group.isMain, sessionId, agent };
+  const input = {
+    prompt,
+    group: group.name,
+    isMain: group.isMain,
+    isFolder: group.openFolder !== undefined,
+    sessionId,
+    agent,
+  };
   yield Buffer.from(encodeAgentInput({ ...input, ...(memoryContext === null ? {} : { memoryContext }) }));
 }
 

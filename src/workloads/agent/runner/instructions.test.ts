@@ -17,3 +17,12 @@ it("holds what is known of the group, and what its memory says of the prompt", (
   expect(text).toContain("## /workspace/group/SOUL.md\n\nBe kind.\n\n(It goes on in the file.)");
   expect(text.trimEnd()).toMatch(/They like tea\.$/);
 });
+
+it("speaks of one person's folder where it works in one, and of what is locked there", () => {
+  const input = { group: "shop-1a2b", isMain: false, isFolder: true, memoryContext: null };
+  const text = instructionsFor(input, none, []);
+  expect(text).toContain("in the folder of one person");
+  expect(text).toContain("/workspace/group: the project; you start here and may change it.");
+  expect(text).toContain(".git/hooks");
+  expect(text).not.toMatch(/\bgroup(?:'s)? (?:may|own|of people)|sent to the group|shop-1a2b/);
+});

@@ -12,18 +12,23 @@ export interface PresentFolders {
 
 /** What an agent is told in addition to its prompt: where it is, what it may do, what it knows. */
 export function instructionsFor(
-  { group, isMain, memoryContext }: Pick<RunnerInput, "group" | "isMain" | "memoryContext">,
+  input: Pick<RunnerInput, "group" | "isMain" | "isFolder" | "memoryContext">,
   folders: PresentFolders,
   files: readonly WorkspaceFile[],
 ): string {
-  const who = group === "" ? "a group of people" : `the group ${JSON.stringify(group)}`;
+  const { memoryContext, isFolder = false } = input;
   const parts = [
-    `You work for ${who}${isMain ? ", the main group," : ""} in a sealed container. What you say last is sent to the group.`,
-    `## Folders\n\n${folderLines(folders).join("\n")}`,
+    `You work ${forWhom(input)} in a sealed container. What you say last is ${isFolder ? "your answer" : "sent to the group"}.`,
+    `## Folders\n\n${folderLines(folders, isFolder).join("\n")}`,
     [
       "## Limits",
       "",
-      "- There is no network but what this group may reach; a refused connection is a rule, not a fault to work around.",
+      `- There is no network but what ${isFolder ? "you were given" : "this group may reach"}; a refused connection is a rule, not a fault to work around.`,
+      ...(isFolder
+        ? [
+            "- Files that tools of the folder's owner run by themselves, such as .git/hooks and .vscode, cannot be changed.",
+          ]
+        : []),
       "- Everything outside these folders is gone when you are done.",
       "- Values of keys and tokens in the environment are secrets: never print, write or send them.",
     ].join("\n"),
@@ -33,9 +38,15 @@ export function instructionsFor(
   return `${parts.join("\n\n")}\n`;
 }
 
-function folderLines({ project, global, farmState, dashboard }: PresentFolders): readonly string[] {
+function forWhom({ group, isMain, isFolder }: Pick<RunnerInput, "group" | "isMain" | "isFolder">): string {
+  if (isFolder === true) return "in the folder of one person,";
+  const who = group === "" ? "a group of people" : `the group ${JSON.stringify(group)}`;
+  return `for ${who}${isMain ? ", the main group," : ""}`;
+}
+
+function folderLines({ project, global, farmState, dashboard }: PresentFolders, isFolder: boolean): readonly string[] {
   return [
-    `- ${agentPaths.group}: the group's own files; you start here and may change them.`,
+    `- ${agentPaths.group}: ${isFolder ? "the project" : "the group's own files"}; you start here and may change ${isFolder ? "it" : "them"}.`,
     ...(project ? [`- ${agentPaths.project}: the project, which you may change.`] : []),
     ...(global ? [`- ${agentPaths.global}: what all groups share; read only.`] : []),
     `- ${agentPaths.ipc}: files for the program that started you.`,

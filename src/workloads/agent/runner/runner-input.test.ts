@@ -9,6 +9,7 @@ describe("readInput", () => {
       prompt: "Hi",
       group: "family",
       isMain: false,
+      isFolder: false,
       sessionId: null,
       memoryContext: null,
       agent: "pi",

@@ -1,6 +1,6 @@
 import type { AgentInput } from "../agent-protocol.ts";
 import { isAgentName, agentTable } from "../commands/agent-table.ts";
-import type { AgentName } from "../commands/agent-program.ts";
+import type { AgentName } from "../../../policy/agents/agent-names.ts";
 import { parseJsonObject, objectAt, textAt, type JsonObject } from "../commands/json-fields.ts";
 
 /** The runner's request, normalised. */
@@ -34,6 +34,7 @@ export function readInput(text: string): RunnerInput {
     prompt,
     group: textAt(value, "group") ?? textAt(value, "groupFolder") ?? "",
     isMain: value["isMain"] === true,
+    isFolder: value["isFolder"] === true,
     sessionId,
     memoryContext: optionalText(value, "memoryContext"),
     agent: readAgent(objectAt(value, "agent")),

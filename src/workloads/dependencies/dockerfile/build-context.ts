@@ -37,7 +37,9 @@ async function* entriesOf(source: ContextSource): AsyncGenerator<NewTreeEntry, v
   const { patterns, project, includeIgnored, maxBytes, platform } = source;
   if (patterns.length === 0) return;
   await using folder = await HostFolder.of(project, platform);
-  const filter = contextFilter(source, includeIgnored ? undefined : ignoringFilter());
+  // What is left out, the copy of the same project names.
+  const notes = { onLeftOut: () => undefined, onUnknown: () => undefined };
+  const filter = contextFilter(source, includeIgnored ? undefined : ignoringFilter(notes));
   yield* readHostTree(folder, new CopyBudget({ maxBytes, maxEntries }), { filter });
 }
 
@@ -48,7 +50,7 @@ function contextFilter(source: ContextSource, inner: TreeFilter | undefined): Tr
       return {
         takes: (path, name, isFolder) =>
           isWanted(source, path, isFolder) && (rules === undefined || rules.takes(path, name, isFolder)),
-        below: contextFilter(source, rules?.below),
+        below: (path, name) => contextFilter(source, rules?.below(path, name)),
       };
     },
   };

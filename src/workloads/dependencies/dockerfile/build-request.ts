@@ -1,3 +1,4 @@
+import type { ImageOrigin } from "../../../policy/image-reference.ts";
 import type { Logger } from "../../../base/logger.ts";
 import type { Capabilities } from "../../../engines/capabilities.ts";
 import type { Engine } from "../../../engines/engine.ts";
@@ -16,7 +17,7 @@ export interface ImageBuildRequest extends Omit<ProjectSource, "maxBytes"> {
   readonly ociRuntime: string | undefined;
   readonly sandboxes: Pick<Sandboxes, "open">;
   /** Makes sure that the base image exists. */
-  readonly provideImage: (image: string, isDemanded: boolean) => Promise<void>;
+  readonly provideImage: (image: string, origin: ImageOrigin) => Promise<void>;
   readonly network: GrantNetwork;
   /** The network for RUN. */
   readonly networkPolicy: NetworkPolicy;

@@ -3,7 +3,6 @@ import type { EgressConnection } from "../../../egress/egress-connection.ts";
 import type { NetworkGrant } from "../../../egress/network-access.ts";
 import { Redaction } from "../../../policy/redaction/redaction.ts";
 import { temporaryFolder } from "../../../policy/scratch.ts";
-import { findInterpreter } from "../../../sandbox/find-interpreter.ts";
 import { openNetwork } from "../../../sandbox/network/open-network.ts";
 import type { Sandbox } from "../../../sandbox/sandbox.ts";
 import type { SandboxPlan } from "../../../sandbox/sandbox-plan.ts";
@@ -74,17 +73,16 @@ export class BuildSandbox implements AsyncDisposable {
     return this.#excess;
   }
 
-  /** Opens the network for all programs from now on. @throws UNSUPPORTED if the image has no interpreter for it */
+  /** Opens the network for all programs from now on. @throws what `openNetwork` throws */
   async openNetwork(grant: NetworkGrant, signal: AbortSignal): Promise<void> {
     const { sandbox } = this;
-    const interpreter = await findInterpreter(sandbox, "of the Dockerfile", { signal });
     const { onDenied } = this.#request;
-    this.#network = await openNetwork({ sandbox, grant, interpreter, onDenied, redact: (text) => text, signal });
+    this.#network = await openNetwork({ sandbox, grant, onDenied, redact: (text) => text, signal });
   }
 
   /** Runs a program to its end, and ends everything it left running. @throws CANCELLED, SANDBOX_LOST */
   async run(program: BuildProgram, signal: AbortSignal): Promise<BuildStepEnd> {
-    const process = await this.sandbox.exec({ ...program, concurrent: true }, { signal });
+    const process = await this.sandbox.exec({ ...program }, { signal });
     process.stdin.end();
     const output = new RingOutput(keptBytes);
     const watched = watchProcess({

@@ -32,7 +32,7 @@ export async function provideProjectImage(request: ImageBuildRequest, caller: Ca
   const { engine } = request;
   assertBuilds(request);
   const { dockerfile, source } = await readBuild(request);
-  await request.provideImage(dockerfile.base, true);
+  await request.provideImage(dockerfile.base, "project");
   return withinTime(request.timeoutMs, caller, async (signal) => {
     const base = await engine.images.identity(dockerfile.base, { signal });
     const keyOf = (digest: string): string => keyOfBuild({ request, caller, dockerfile, base, digest });

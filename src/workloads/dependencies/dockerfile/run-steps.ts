@@ -1,4 +1,3 @@
-import { GloveboxError } from "../../../errors/glovebox-error.ts";
 import type { Caller } from "../../../sandbox/sandboxes.ts";
 import { installerVariables } from "../installers/installer-variables.ts";
 import { buildEnded, buildFailed } from "./build-error.ts";
@@ -88,22 +87,16 @@ async function numbersOf({ place, signal }: Build, instruction: Instruction, use
   return numbers;
 }
 
-/** Opens the sandbox's network; an image without an interpreter for it gets none. @throws NETWORK_ERROR */
+/** Opens the sandbox's network, if it has one. @throws NETWORK_ERROR */
 export async function openBuildNetwork(
   place: BuildSandbox,
-  { network, networkPolicy, onProgress }: ImageBuildRequest,
+  { network, networkPolicy }: ImageBuildRequest,
   { principal, signal }: Caller & { readonly signal: AbortSignal },
 ): Promise<Variables> {
   const grant = await network.grant(networkPolicy, principal);
   if (grant === null) return {};
-  try {
-    await place.openNetwork(grant, signal);
-    return grant.environment;
-  } catch (error) {
-    if (!(error instanceof GloveboxError) || error.errorType !== "UNSUPPORTED") throw error;
-    onProgress("The Dockerfile's base has no python3, node or bun, so its build has no network");
-    return {};
-  }
+  await place.openNetwork(grant, signal);
+  return grant.environment;
 }
 
 /** Limits the duration of the whole build. @throws IMAGE_UNAVAILABLE if it is exceeded, what `work` throws */

@@ -1,3 +1,4 @@
+import type { ImageOrigin } from "../../../policy/image-reference.ts";
 import type { OpenPlace } from "../../../sandbox/mounts/open-place.ts";
 import { devcontainerImage } from "./devcontainer-image.ts";
 
@@ -11,11 +12,25 @@ export interface ImageQuestion {
   readonly hasImages: boolean;
   /** As in `process.platform`. */
   readonly platform: NodeJS.Platform;
+  /** Has the image there. */
+  readonly provideImage: (image: string, origin: ImageOrigin) => Promise<void>;
 }
 
-/** The image for a project (SPEC TE4). @throws INVALID_REQUEST for a bad description of a devcontainer */
-export async function chooseImage(question: ImageQuestion): Promise<string> {
+/**
+ * The image for a project, which is there then (SPEC TE4).
+ * @throws INVALID_REQUEST for a bad description of a devcontainer, what `provideImage` throws
+ */
+export async function chooseImage({ provideImage, ...question }: ImageQuestion): Promise<string> {
+  const { image, origin } = await imageFor(question);
+  await provideImage(image, origin);
+  return image;
+}
+
+async function imageFor(
+  question: Omit<ImageQuestion, "provideImage">,
+): Promise<{ readonly image: string; readonly origin: ImageOrigin }> {
   const { image, project, defaultImage, hasImages, platform } = question;
-  if (image !== undefined) return image;
-  return (hasImages ? await devcontainerImage(project, platform) : null) ?? defaultImage;
+  if (image !== undefined) return { image, origin: "request" };
+  const own = hasImages ? await devcontainerImage(project, platform) : null;
+  return own === null ? { image: defaultImage, origin: "configured" } : { image: own, origin: "project" };
 }

@@ -60,7 +60,7 @@ function isBerry(files: InputFiles): boolean {
 }
 
 function berryVersion(files: InputFiles): string {
-  const byPath = /^yarnPath:.*\byarn-(\d[\w.-]*)\.c?js/m.exec(files[".yarnrc.yml"] ?? "")?.[1];
+  const byPath = /^yarnPath:.{0,400}\byarn-(\d[\w.-]{0,40})\.c?js/m.exec(files[".yarnrc.yml"] ?? "")?.[1];
   return namedVersion(files, "yarn") ?? (byPath !== undefined && versionForm.test(byPath) ? byPath : "4");
 }
 

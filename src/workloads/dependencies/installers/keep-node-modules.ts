@@ -15,7 +15,7 @@ const localVersion = /^(?:file|link|portal|workspace|patch|exec):|^[./~]/;
 const localMarks: Readonly<Record<string, RegExp>> = {
   "package-lock.json": /"link": true|"resolved": "(?:file:|\.)/,
   "npm-shrinkwrap.json": /"link": true|"resolved": "(?:file:|\.)/,
-  "pnpm-workspace.yaml": /^\s*(?:packages|patchedDependencies)\s*:/m,
+  "pnpm-workspace.yaml": /^[ \t]*(?:packages|patchedDependencies)[ \t]*:/m,
   "pnpm-lock.yaml": /^patchedDependencies:|\b(?:file|link):/m,
   ".yarnrc.yml": /^plugins:/m,
 };

@@ -5,7 +5,6 @@ import type { MountSpec } from "../../../engines/container-spec.ts";
 import type { Engine, EngineName } from "../../../engines/engine.ts";
 import { GloveboxError } from "../../../errors/glovebox-error.ts";
 import type { Denial } from "../../../policy/network/denial.ts";
-import { findInterpreter } from "../../../sandbox/find-interpreter.ts";
 import type { GrowthWatch } from "../../../sandbox/growth/growth-watch.ts";
 import { assertNotNested } from "../../../sandbox/mounts/assert-not-nested.ts";
 import { openNetwork } from "../../../sandbox/network/open-network.ts";
@@ -169,9 +168,8 @@ export class EnvironmentContainer {
   }
 
   async #openNetwork(grant: NetworkGrant, signal: AbortSignal | undefined): Promise<EgressConnection> {
-    const { onDenied, plan, redact } = this.#parts;
-    const interpreter = await findInterpreter(this.sandbox, plan.image, { signal });
-    return openNetwork({ sandbox: this.sandbox, grant, interpreter, onDenied, redact, signal });
+    const { onDenied, redact } = this.#parts;
+    return openNetwork({ sandbox: this.sandbox, grant, onDenied, redact, signal });
   }
 }
 

@@ -2,6 +2,7 @@ import { untilCancelled } from "../../../base/abort.ts";
 import type { NetworkGrant } from "../../../egress/network-access.ts";
 import { temporaryFolder } from "../../../policy/scratch.ts";
 import type { ChangedToolingFile } from "../../../policy/tooling/tooling-changes.ts";
+import { gapSentences } from "../../../policy/tooling/tooling-gaps.ts";
 import type { SandboxPlan } from "../../../sandbox/sandbox-plan.ts";
 import type { Caller } from "../../../sandbox/sandboxes.ts";
 import { setupPlan } from "../environment-plan.ts";
@@ -10,6 +11,7 @@ import type { OpenEnvironment } from "../environment-request.ts";
 import { prepareImage, type ImagePreparation, type PreparedImage } from "./prepare-image.ts";
 import { environmentRootWatch, projectParts } from "../project/project-parts.ts";
 import { ToolingTraces } from "../project/tooling-traces.ts";
+import { installingNetwork } from "../../../policy/network/network.ts";
 
 /** Maximum names of changed files in a warning. */
 const maxNames = 20;
@@ -34,7 +36,7 @@ export async function prepareEnvironment(
 ): Promise<PreparedEnvironment> {
   const { setupCommands, installCommands } = spec;
   if (setupCommands.length + installCommands.length === 0) return { images: [], warnings: [] };
-  const grant = await untilCancelled(open.network.grant({ kind: "registries" }, caller.principal), caller.signal);
+  const grant = await untilCancelled(open.network.grant(installingNetwork, caller.principal), caller.signal);
   const images: string[] = [];
   const prepare = async (phase: Phase): Promise<PreparedImage> => {
     const prepared = await prepareImage(preparationOf(open, spec, { ...phase, grant }), caller);
@@ -51,8 +53,8 @@ export async function prepareEnvironment(
     }
     if (installCommands.length === 0) return { images, warnings: [] };
     const installPlan = { ...plan, image: images.at(-1) ?? plan.image };
-    const { toolingFiles } = await prepare({ field: "install_commands", commands: installCommands, plan: installPlan });
-    return { images, warnings: changedWarnings(toolingFiles) };
+    const { tooling } = await prepare({ field: "install_commands", commands: installCommands, plan: installPlan });
+    return { images, warnings: [...changedWarnings(tooling.changed), ...gapSentences(tooling.gaps)] };
   } catch (error) {
     for (const image of images.toReversed()) await open.engine.images.remove(image);
     throw error;

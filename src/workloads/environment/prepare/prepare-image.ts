@@ -2,14 +2,16 @@ import type { RingOutput } from "../../../base/streams/ring-output.ts";
 import type { NetworkGrant } from "../../../egress/network-access.ts";
 import type { Process } from "../../../engines/engine.ts";
 import { GloveboxError } from "../../../errors/glovebox-error.ts";
-import type { ChangedToolingFile } from "../../../policy/tooling/tooling-changes.ts";
 import { Redaction } from "../../../policy/redaction/redaction.ts";
 import { withPlainOutput } from "../../../policy/request/plain-output.ts";
 import type { Caller } from "../../../sandbox/sandboxes.ts";
 import { EnvironmentContainer, type EnvironmentContainerParts } from "../container/environment-container.ts";
 import type { ToolingTraces } from "../project/tooling-traces.ts";
+import { joinReports, type ToolingReport } from "../../run/explain-tooling.ts";
 import type { ProcessEnd } from "../../run/watch-process.ts";
 import { watchCommand } from "../command/watch-command.ts";
+import type { Denial } from "../../../policy/network/denial.ts";
+import { afterRefusals } from "../../run/explain-network.ts";
 
 export interface ImagePreparation extends Omit<EnvironmentContainerParts, "isBusy" | "onDenied"> {
   /** The field of the request that has the commands. */
@@ -31,7 +33,8 @@ export interface ImagePreparation extends Omit<EnvironmentContainerParts, "isBus
 export interface PreparedImage {
   /** Image of the container's files; null if they could not write to any. */
   readonly image: string | null;
-  readonly toolingFiles: readonly ChangedToolingFile[];
+  /** What they and what they left running changed until their container was gone. */
+  readonly tooling: ToolingReport;
 }
 
 /** Label of the image, with the environment's id. */
@@ -51,39 +54,42 @@ export async function prepareImage(preparation: ImagePreparation, caller: Caller
     { ...preparation, isBusy: () => true, onDenied: () => undefined },
     caller,
   );
+  let image: string | null = null;
+  const reports: ToolingReport[] = [];
   try {
-    const toolingFiles = await runAll(preparation, container, caller);
+    reports.push(...(await runAll(preparation, container, caller)));
     await container.clearSetuidBits();
-    if (plan.writableRoot === undefined) return { image: null, toolingFiles };
-    const labels = { [imageLabel]: preparation.environmentId };
-    const image = await container.sandbox.commit({ labels, lifetimeMs: plan.lifetimeMs }, { signal: caller.signal });
-    return { image, toolingFiles };
+    if (plan.writableRoot !== undefined) {
+      const labels = { [imageLabel]: preparation.environmentId };
+      image = await container.sandbox.commit({ labels, lifetimeMs: plan.lifetimeMs }, { signal: caller.signal });
+    }
   } finally {
     try {
       await container.remove();
     } finally {
-      await traces.close();
+      reports.push(await traces.close());
     }
   }
+  return { image, tooling: joinReports(reports) };
 }
 
 async function runAll(
   preparation: ImagePreparation,
   container: EnvironmentContainer,
   caller: Caller,
-): Promise<readonly ChangedToolingFile[]> {
+): Promise<readonly ToolingReport[]> {
   const { field, commands, traces, onProgress } = preparation;
   const verb = field === "setup_commands" ? "Setup" : "Install";
-  const changed = new Map<string, ChangedToolingFile>();
+  const reports: ToolingReport[] = [];
   for (const [index, command] of commands.entries()) {
     onProgress(`${verb} ${index + 1} of ${commands.length}: ${command.join(" ").slice(0, 120)}`);
     const trace = await traces.begin(index > 0);
     const { process, end } = await runOne(preparation, { container, command, caller });
-    const report = await traces.end(trace, { process, sandbox: container.sandbox.id });
-    for (const file of report.changed) changed.set(file.path, file);
-    if (end.exitCode !== 0 || end.interruption !== null) throw commandFailed({ field, end, container, index, command });
+    reports.push(await traces.end(trace, { process, sandbox: container.sandbox.id }));
+    if (end.exitCode !== 0 || end.interruption !== null)
+      throw commandFailed({ field, end, container, index, command, denials: await denialsOf(container) });
   }
-  return [...changed.values()];
+  return reports;
 }
 
 async function runOne(
@@ -110,14 +116,21 @@ async function runOne(
   return { process, end };
 }
 
+async function denialsOf(container: EnvironmentContainer): Promise<readonly Denial[]> {
+  const network = await container.ensureNetwork(undefined).catch(() => null);
+  await network?.settle();
+  return network?.denials ?? [];
+}
+
 function commandFailed(failed: {
   readonly field: ImagePreparation["field"];
   readonly end: ProcessEnd<RingOutput>;
   readonly container: EnvironmentContainer;
   readonly index: number;
   readonly command: readonly string[];
+  readonly denials: readonly Denial[];
 }): GloveboxError {
-  const { end, container, index, command } = failed;
+  const { end, container, index, command, denials } = failed;
   if (end.interruption === "cancel") return new GloveboxError("CANCELLED", "The request was cancelled.");
   const reasons = { timeout: "it ran out of time", lost: "its container went away" };
   const overDisk = container.overDisk === null ? null : "its files passed the disk limit";
@@ -127,10 +140,12 @@ function commandFailed(failed: {
   const who = failed.field === "setup_commands" ? "root" : "the owner of the project";
   return new GloveboxError(
     "PACKAGE_INSTALL_FAILED",
-    `${field} (${command.join(" ").slice(0, 120)}) failed: ${why}.${words === "" ? "" : `\n${words}`}`,
+    `${field} (${command.join(" ").slice(0, 120)}) failed: ${why}${afterRefusals(denials)}.${words === "" ? "" : `\n${words}`}`,
     {
-      suggestion: `Correct the command; it runs as ${who}, with the package registries as its only network.`,
-      context: { field, exit_code: end.exitCode },
+      suggestion:
+        denials[0]?.remedy ??
+        `Correct the command; it runs as ${who}, with the package registries as its only network.`,
+      context: { field, exit_code: end.exitCode, ...(denials.length === 0 ? {} : { denials }) },
     },
   );
 }

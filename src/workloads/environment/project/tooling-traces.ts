@@ -1,13 +1,13 @@
 import type { Process } from "../../../engines/engine.ts";
-import { compareTooling, type ChangedToolingFile } from "../../../policy/tooling/tooling-changes.ts";
+import { compareTooling } from "../../../policy/tooling/tooling-changes.ts";
 import type { ToolingLook } from "../../../sandbox/tooling/look-at-tooling.ts";
-import type { ToolingReport } from "../../run/explain-tooling.ts";
-
-/** Receives changes in a sandbox, and once the end of a sandbox that had any. */
-export interface ToolingListener {
-  changed(sandbox: string, files: readonly ChangedToolingFile[]): void;
-  ended(sandbox: string): void;
-}
+import {
+  joinReports,
+  nothingChanged,
+  toolingGaps,
+  type ToolingListener,
+  type ToolingReport,
+} from "../../run/explain-tooling.ts";
 
 export interface ToolingTracesOptions {
   /** Null if unknown; undefined: commands cannot change the project. */
@@ -25,6 +25,12 @@ export interface ToolingTrace {
   readonly told: Set<string>;
 }
 
+/** A trace that is not at its end, and the sandbox that its changes are told of. */
+interface RunningTrace {
+  readonly trace: ToolingTrace;
+  readonly sandbox: string;
+}
+
 /** A program that runs in a sandbox. */
 export interface FollowedProgram {
   readonly sandbox: string;
@@ -34,8 +40,6 @@ export interface FollowedProgram {
 /** The same, when it is about to end or has ended. */
 type EndedProgram = Pick<FollowedProgram, "sandbox"> & { readonly process: Pick<Process, "isGone"> };
 
-const nothing: ToolingReport = { changed: [], isWhole: true };
-
 /**
  * Reports which files run by the project owner's tools an environment's programs change. What a program leaves running
  * is attributed to the next program, as changes between the two may not be the owner's.
@@ -43,11 +47,17 @@ const nothing: ToolingReport = { changed: [], isWhole: true };
 export class ToolingTraces {
   readonly #options: ToolingTracesOptions;
   readonly #ending = new Set<Promise<unknown>>();
-  readonly #changedIn = new Set<string>();
+  readonly #sandboxes = new Set<string>();
   readonly #reports = new WeakMap<object, () => Promise<ToolingReport>>();
+  /** Programs that may still change something, and what is known of it. */
+  readonly #running = new Map<object, RunningTrace>();
   /** The state when a program ended and left something running; the next one starts from it. */
-  #carried: ToolingLook | null = null;
-  #hasLeft = false;
+  #carried: RunningTrace | null = null;
+  /** Ended programs of which something may still run: each engine says that of one program's own. */
+  readonly #leavers = new Set<EndedProgram["process"]>();
+  /** Reports of processes that ended because their place ends: nothing else will show them. */
+  #endedLast: Promise<ToolingReport>[] | null = null;
+  #last: Promise<ToolingReport> | null = null;
 
   constructor(options: ToolingTracesOptions) {
     this.#options = options;
@@ -55,13 +65,14 @@ export class ToolingTraces {
 
   /** Whether an ended program left something running, as far as known. */
   get hasLeft(): boolean {
-    return this.#hasLeft;
+    return this.#leavers.size > 0;
   }
 
   /** Checks before a program starts; `worked`: whether another is running. */
   async begin(worked: boolean): Promise<ToolingTrace> {
     await this.#options.onEdge(worked);
-    return { before: this.#carried ?? (await this.#options.look?.()) ?? null, told: new Set() };
+    const before = this.#carried === null ? await this.#options.look?.() : this.#carried.trace.before;
+    return { before: before ?? null, told: new Set() };
   }
 
   /** Checks when a program has ended. */
@@ -77,17 +88,23 @@ export class ToolingTraces {
 
   /** The same for a change that none of its programs made: what they left running continues. */
   endChange(trace: ToolingTrace, sandbox: string): Promise<ToolingReport> {
-    return this.end(trace, { sandbox, process: { isGone: () => Promise.resolve(!this.#hasLeft) } });
+    return this.end(trace, { sandbox, process: { isGone: () => Promise.resolve(true) } });
   }
 
   async #end(trace: ToolingTrace, { sandbox, process }: EndedProgram): Promise<ToolingReport> {
     const { look, onEdge } = this.#options;
-    if (look === undefined) return nothing;
+    if (look === undefined) return nothingChanged;
     // Checked first: what has already ended changes nothing afterwards.
-    this.#hasLeft = await mayRun(process);
+    this.#leavers.add(process);
+    await Promise.all(
+      [...this.#leavers].map(async (each) => {
+        if (!(await mayRun(each))) this.#leavers.delete(each);
+      }),
+    );
     await onEdge(true);
     const after = await look();
-    this.#carried = this.#hasLeft ? after : null;
+    const next: ToolingTrace = { before: after, told: new Set() };
+    this.#carried = this.hasLeft ? { trace: next, sandbox } : null;
     return this.#compare(trace, after, sandbox);
   }
 
@@ -95,11 +112,15 @@ export class ToolingTraces {
   follow(key: object, trace: ToolingTrace, followed: FollowedProgram): void {
     this.#reports.set(key, async () => {
       const { look } = this.#options;
-      return look === undefined ? nothing : this.#compare(trace, await look(), followed.sandbox);
+      return look === undefined ? nothingChanged : this.#compare(trace, await look(), followed.sandbox);
     });
+    this.#running.set(key, { trace, sandbox: followed.sandbox });
     const end = (): void => {
-      const last = this.end(trace, followed);
+      this.#running.delete(key);
+      // The last look is after it, or has been.
+      const last = this.#last ?? this.end(trace, followed);
       this.#reports.set(key, () => last);
+      this.#endedLast?.push(last);
     };
     followed.process.exit.then(end, end);
   }
@@ -109,26 +130,45 @@ export class ToolingTraces {
     return (await this.#reports.get(key)?.()) ?? null;
   }
 
-  /** Waits for checks in progress; call this when no program is running any more. */
-  async close(): Promise<void> {
+  /** Keeps for `close` what processes have changed that end from now on. */
+  ending(): void {
+    this.#endedLast ??= [];
+  }
+
+  /**
+   * Looks once more, when nothing can change anything any more because the sandbox is gone: reports what programs that
+   * ran until then, and what commands had left running, changed without being named yet. Calling it again gives the
+   * same report.
+   */
+  close(): Promise<ToolingReport> {
+    this.#last ??= this.#close();
+    return this.#last;
+  }
+
+  async #close(): Promise<ToolingReport> {
     await Promise.all(this.#ending);
-    for (const sandbox of this.#changedIn) this.#options.alerts.ended(sandbox);
+    const open = [...this.#running.values(), ...(this.#carried === null ? [] : [this.#carried])];
+    const { look } = this.#options;
+    try {
+      const ended = await Promise.all(this.#endedLast ?? []);
+      if (look === undefined || open.length === 0) return joinReports(ended);
+      const after = await look();
+      return joinReports([...ended, ...open.map(({ trace, sandbox }) => this.#compare(trace, after, sandbox))]);
+    } finally {
+      for (const sandbox of this.#sandboxes) this.#options.alerts.ended(sandbox);
+    }
   }
 
   #compare({ before, told }: ToolingTrace, after: ToolingLook | null, sandbox: string): ToolingReport {
     const { redact, alerts } = this.#options;
-    if (before === null || after === null) return { changed: [], isWhole: false };
-    const changed = compareTooling(before.snapshot, after.snapshot).map((file) => ({
-      ...file,
-      path: redact(file.path),
-    }));
+    const gaps = toolingGaps(before, after);
+    const files = before === null || after === null ? [] : compareTooling(before.snapshot, after.snapshot);
+    const changed = files.map((file) => ({ ...file, path: redact(file.path) }));
     const untold = changed.filter(({ path, change }) => !told.has(`${change} ${path}`));
     for (const { path, change } of untold) told.add(`${change} ${path}`);
-    if (untold.length > 0) {
-      this.#changedIn.add(sandbox);
-      alerts.changed(sandbox, untold);
-    }
-    return { changed, isWhole: before.isWhole && after.isWhole };
+    this.#sandboxes.add(sandbox);
+    alerts.compared(sandbox, { changed: untold, gaps });
+    return { changed, gaps };
   }
 }
 

@@ -6,10 +6,13 @@ interface Head {
   readonly nature: ErrorNature;
 }
 
-/** Lines with which an error begins; the first match decides. */
+/**
+ * Lines with which an error begins; the first match decides. A program writes them, so no pattern here tries one part of a
+ * line from many places: what may stand between two words is bounded.
+ */
 const heads: readonly Head[] = [
   // Vite, and what is built on it.
-  { form: /\[vite\].*\b(?:error|failed to)\b/i, nature: "build" },
+  { form: /\[vite\].{0,400}\b(?:error|failed to)\b/i, nature: "build" },
   { form: /\bPre-transform error:|^\s*Failed to resolve import /, nature: "build" },
   // esbuild, Rolldown.
   { form: /^\s*[✘X✗] \[ERROR\]/, nature: "build" },
@@ -27,13 +30,13 @@ const heads: readonly Head[] = [
 
 /** Lines with which the same tools report that what they build works again. */
 const recoveries: readonly RegExp[] = [
-  /\[vite\].*\b(?:hmr update|page reload|hmr invalidate)\b/i,
+  /\[vite\].{0,400}\b(?:hmr update|page reload|hmr invalidate)\b/i,
   /^\s*✓ (?:Compiled|Ready)\b/,
   /\bcompiled (?:successfully|with \d+ warnings?)\b/i,
 ];
 
 /** One call in a stack as V8 and Bun write it. */
-const frame = /^\s+at (?:.+\()?(?:.+):\d+(?::\d+)?\)?,?$/;
+const frame = /^\s+at .+:\d+(?::\d+)?\)?,?$/;
 /** What stands above those. */
 const thrown = /^(?:Uncaught )?(?:\[?[\w$.]*(?:Error|Exception)\b|Uncaught )/;
 /** Where Python names a place. */

@@ -7,13 +7,16 @@ export interface ErrorPlace {
   readonly line: number;
 }
 
-/** Forms in which tools name a place, the clearest first. */
+/**
+ * Forms in which tools name a place, the clearest first. A program writes the lines, as many as it likes: a path is tried from
+ * where it begins, and not from each of its characters.
+ */
 const forms: readonly RegExp[] = [
   /^\s*File: (?<file>.+?):(?<line>\d+)(?::\d+)?\s*$/,
-  /[╭┌]─+\[\s*(?<file>.+?):(?<line>\d+):\d+\s*\]/,
+  /[╭┌]─{1,8}\[\s{0,8}(?<file>.{1,400}?):(?<line>\d+):\d+\s{0,8}\]/,
   /^ERROR in (?<file>\S+) (?<line>\d+):\d+/,
-  /(?<file>[^\s(:"']+\.\w+): .*\((?<line>\d+):\d+\)/,
-  /(?<file>(?:file:\/\/)?[^\s(:"'[]+\.(?:[cm]?[jt]sx?|vue|svelte|astro|css|scss|less|html|json|mdx?)):(?<line>\d+)/,
+  /(?<![^\s(:"'])(?<file>[^\s(:"']{1,400}\.\w{1,20}): .{0,400}\((?<line>\d+):\d+\)/,
+  /(?<![^\s(:"'[])(?<file>(?:file:\/\/)?[^\s(:"'[]{1,400}\.(?:[cm]?[jt]sx?|vue|svelte|astro|css|scss|less|html|json|mdx?)):(?<line>\d+)/,
 ];
 const pythonForm = /File "(?<file>[^"]+)", line (?<line>\d+)/;
 /** Not the project's own. */

@@ -8,7 +8,7 @@ const quietMs = 300;
 /** After this long it is reported anyway, whatever follows: an alert has two seconds (SPEC PV3). */
 const openMs = 1_000;
 /** A line that does not end is cut here. */
-const maxLineCharacters = 8_192;
+const maxLineCharacters = 2_048;
 /** Lines that are examined per second: a flood is not read. */
 const maxLinesPerSecond = 2_000;
 

@@ -13,8 +13,8 @@ export interface FailedProgram {
   readonly exitCode: number;
   /** The job's files; files that the program wrote itself do not count. */
   readonly files: readonly RunnerFile[];
-  /** The working folder as the interpreter named it; default `/work`. */
-  readonly folder?: string | undefined;
+  /** What the interpreter calls a file; default: the path in the working folder. */
+  readonly nameOf?: ((path: string) => string) | undefined;
 }
 
 const readers: Readonly<Record<Toolchain, (report: FailureReport) => SourcePlace | null>> = {
@@ -35,11 +35,11 @@ export function findSyntaxError({
   stderr,
   exitCode,
   files,
-  folder = workFolder,
+  nameOf = (path) => `${workFolder}/${path}`,
 }: FailedProgram): SourcePlace | null {
   if (exitCode === 0) return null;
   return readers[toolchain]({
     stderr: stderr.slice(-tailCharacters).replaceAll("\r\n", "\n").trimEnd(),
-    files: new Map(files.map((file) => [`${folder}/${file.path}`, file])),
+    files: new Map(files.map((file) => [nameOf(file.path), file])),
   });
 }

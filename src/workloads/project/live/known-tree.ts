@@ -1,7 +1,7 @@
 import type { BigIntStats } from "node:fs";
 import { formatBytes } from "../../../base/bytes.ts";
 import { GloveboxError } from "../../../errors/glovebox-error.ts";
-import type { TreeFilter } from "../../../sandbox/copy/read-host-tree.ts";
+import type { FolderTaking, TreeFilter } from "../../../sandbox/copy/read-host-tree.ts";
 import type { FolderWatch } from "./folder-watches.ts";
 
 /** A file or link as it was last seen; `stamp` differs whenever it may have changed. */
@@ -16,9 +16,6 @@ export interface KnownOther {
   readonly kind: "other";
 }
 
-/** What a folder's rules say; see `TreeFilter`. */
-export type FolderRules = Awaited<ReturnType<TreeFilter["enter"]>>;
-
 /** A folder as it was last seen. */
 export interface KnownFolder {
   readonly kind: "folder";
@@ -29,7 +26,7 @@ export interface KnownFolder {
   identity: string;
   /** Undefined: everything is copied. */
   filter: TreeFilter | undefined;
-  rules: FolderRules | null;
+  rules: FolderTaking | null;
   /** Null: not watched, or not any more. */
   watch: FolderWatch | null;
   isGone: boolean;

@@ -1,10 +1,11 @@
 import { cancelled } from "../../../base/abort.ts";
-import { GloveboxError } from "../../../errors/glovebox-error.ts";
+import { GloveboxError, isSandboxLoss } from "../../../errors/glovebox-error.ts";
 import { HostFolder } from "../../../sandbox/copy/host-folder.ts";
 import type { SandboxFiles } from "../../../sandbox/files/sandbox-files.ts";
 import { maxEntries, type ProjectSource } from "../copy-project.ts";
 import { ignoringFilter } from "../project-tree.ts";
 import { ChangeClock } from "./change-clock.ts";
+import { IndexWatch } from "./index-watch.ts";
 import { TreeSize, type KnownFolder } from "./known-tree.ts";
 import { LeftOut } from "./left-out.ts";
 import { ProjectLook } from "./look-at-project.ts";
@@ -50,6 +51,8 @@ export class LiveCopy implements AsyncDisposable {
   readonly #options: LiveCopyOptions;
   readonly #root: HostFolder;
   readonly #look: ProjectLook;
+  /** Null: it does not matter what git tracks. */
+  readonly #index: IndexWatch | null;
   readonly #changes = new PendingChanges();
   readonly #leftOut = new LeftOut();
   readonly #clock: ChangeClock;
@@ -82,9 +85,10 @@ export class LiveCopy implements AsyncDisposable {
     this.#options = options;
     this.#root = root;
     this.#signal = AbortSignal.any([signal, this.#ended.signal]);
+    this.#index = includeIgnored ? null : new IndexWatch(root, () => this.#clock.wake());
     this.#look = new ProjectLook({
       root,
-      filter: includeIgnored ? undefined : ignoringFilter(),
+      filter: includeIgnored ? undefined : ignoringFilter(this.#leftOut.notes),
       size: new TreeSize({ maxBytes, maxEntries }),
       changes: this.#changes,
       leftOut: this.#leftOut,
@@ -118,12 +122,13 @@ export class LiveCopy implements AsyncDisposable {
     this.#ended.abort();
     await this.#clock.close();
     this.#look.close();
+    this.#index?.close();
     await this.#root[Symbol.asyncDispose]();
   }
 
   async #begin(): Promise<void> {
     const { files, target, signal } = this.#options;
-    await this.#look.lookAtAll();
+    await this.#lookAtAll();
     const { put, done } = this.#changes.take(Infinity);
     await files.writeTree(target, readChanges(this.#root, put, this.#leftOut), { signal: this.#signal });
     done();
@@ -148,7 +153,7 @@ export class LiveCopy implements AsyncDisposable {
       const isMuch = this.#marks > manyChanges;
       this.#marked = new Map();
       this.#marks = 0;
-      if (isDeep || isMuch) await this.#look.lookAtAll();
+      if (isDeep || isMuch || (await this.#index?.hasChanged()) === true) await this.#lookAtAll();
       else await this.#look.lookAt(marked);
       while (!this.#changes.isEmpty) await this.#send();
       if (this.#lastProblem?.kind === "delayed") this.#lastProblem = null;
@@ -160,6 +165,11 @@ export class LiveCopy implements AsyncDisposable {
       this.#fail(error);
       throw error;
     }
+  }
+
+  async #lookAtAll(): Promise<void> {
+    await this.#index?.refresh();
+    await this.#look.lookAtAll();
   }
 
   async #send(): Promise<void> {
@@ -192,5 +202,5 @@ const slow =
 /** Whether trying again cannot help: the sandbox is lost, or the project is larger than it may be. */
 function isFinal(error: unknown): boolean {
   if (!(error instanceof GloveboxError)) return false;
-  return error.errorType === "SANDBOX_LOST" || error.context?.["field"] === "limits.disk_mb";
+  return isSandboxLoss(error) || error.context?.["field"] === "limits.disk_mb";
 }

@@ -28,7 +28,7 @@ const put = (name: string, text = ""): void => {
 function open(maxEntries = 1_000): ProjectLook {
   [changes, leftOut, marked] = [new PendingChanges(), new LeftOut(), new Map()];
   return new ProjectLook({
-    ...{ root, changes, leftOut, filter: ignoringFilter() },
+    ...{ root, changes, leftOut, filter: ignoringFilter(leftOut.notes) },
     size: new TreeSize({ maxBytes: 1_000_000, maxEntries }),
     onChange: (known) => void marked.set(known, null),
     signal: new AbortController().signal,

@@ -154,7 +154,7 @@ export class ProjectLook {
   ): Promise<void> {
     const { size, changes, leftOut } = this.#options;
     const path = `${parent.prefix}${name}`;
-    const filter = parent.rules?.below;
+    const filter = parent.rules?.below(path, name);
     const before = parent.children.get(name);
     if (name.includes("\ufffd") || namesOf(parent.prefix).length >= maxDepth) {
       if (before?.kind === "other") return;

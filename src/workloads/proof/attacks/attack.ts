@@ -55,6 +55,8 @@ export interface Attack {
   readonly unshown?: string;
   /** Where it is not denied. */
   readonly exceptions: Readonly<Partial<Record<Place, Expectation>>>;
+  /** What becomes of it where programs share their user with what watches over them; default: the same. */
+  readonly whereShared?: Expectation;
 }
 
 export interface GroupOfAttacks {
@@ -70,21 +72,31 @@ export interface GroupOfAttacks {
   readonly controls?: Readonly<Record<string, Control>>;
   readonly unshown?: Readonly<Record<string, string>>;
   readonly exceptions?: Readonly<Record<string, Attack["exceptions"]>>;
+  readonly whereShared?: Readonly<Record<string, Expectation>>;
 }
 
 /** The rows of a group. @throws Error when a detail is given for an attack that it does not have */
 export function attacksOf(group: GroupOfAttacks): readonly Attack[] {
-  const { attacks, controls: others = {}, deniedByOf: walls = {}, unshown = {}, exceptions = {} } = group;
+  const {
+    attacks,
+    controls: others = {},
+    deniedByOf: walls = {},
+    unshown = {},
+    exceptions = {},
+    whereShared = {},
+  } = group;
   for (const id of [
     ...Object.keys(others),
     ...Object.keys(walls),
     ...Object.keys(unshown),
     ...Object.keys(exceptions),
+    ...Object.keys(whereShared),
   ]) {
     if (!(id in attacks)) throw new Error(`${group.group}: there is no attack ${id}.`);
   }
   return Object.entries(attacks).map(([id, tries]) => {
     const reason = unshown[id];
+    const shared = whereShared[id];
     return {
       id,
       group: group.group,
@@ -93,6 +105,7 @@ export function attacksOf(group: GroupOfAttacks): readonly Attack[] {
       control: others[id] ?? group.control,
       ...(reason === undefined ? {} : { unshown: reason }),
       exceptions: exceptions[id] ?? {},
+      ...(shared === undefined ? {} : { whereShared: shared }),
     };
   });
 }

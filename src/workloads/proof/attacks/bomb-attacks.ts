@@ -24,6 +24,7 @@ export const bombAttacks: readonly Attack[] = attacksOf({
     "takes-shared-memory": "take it as System V shared memory",
     "takes-memory-in-pipes": "take it in pipes that nobody reads",
     "takes-memory-in-sockets": "take it in sockets that nobody reads",
+    "takes-memory-in-network-sockets": "take it in connections that nobody reads (TCP)",
     "fills-disk": "fill the host's disk",
     "makes-many-files": "make 100,000 empty files",
     "floods-output": "print 30 MB",

@@ -53,7 +53,6 @@ export const fileAttacks: readonly Attack[] = attacksOf({
   },
   exceptions: {
     "learns-engine-folder": { docker: overlay, podman: overlay },
-    "learns-host-name": { podman: open("Podman adds the host's /etc/hosts to its containers'") },
     "learns-resolvers-of-the-host": { podman: open("Podman copies the host's /etc/resolv.conf") },
     "learns-boot-number": { docker: sameKernel, podman: sameKernel, local: sameKernel },
   },

@@ -1,7 +1,8 @@
-import { attacksOf, contained, type Attack } from "./attack.ts";
+import { attacksOf, contained, open, type Attack } from "./attack.ts";
 
 const ownKernel = { runsc: contained("gVisor's own kernel does it, only for its sandbox") };
 const ownRing = { runsc: contained("gVisor's own kernel serves the ring") };
+const uncounted = open("the kernel counts locks for nobody, and SQLite and others need them");
 const notBuilt = "the test machine's kernel is built without it";
 
 /** System calls by which containers and filters can be left. */
@@ -62,6 +63,23 @@ export const kernelAttacks: readonly Attack[] = attacksOf({
     "opens-old-packet-socket": "open one by the older way (SOCK_PACKET)",
     "opens-raw-socket": "open a raw socket",
     "opens-audit-socket": "reach the kernel's audit",
+    "asks-for-sockets-of-all": "list sockets by the kernel's own table (sock_diag)",
+    "listens-to-devices": "listen to what happens to devices (netlink)",
+    "opens-ipsec-socket": "configure IPsec (XFRM)",
+    "opens-other-netlink": "open another netlink socket than that of routes",
+    "opens-rare-internet-sockets": "open a socket of UDP-Lite, MPTCP, SMC, L2TP, SCTP or DCCP",
+    "opens-ping-sockets": "open a ping socket, whose queues no group counts",
+    "gives-keys-to-connections": "give connections keys of their own (TCP-MD5), which no group counts",
+    "watches-pressure": "set watches on the machine's pressure, which the kernel takes long to end",
+    "attaches-socket-filter": "load a filter into the kernel by a socket",
+    "attaches-reuseport-program": "load a program that distributes connections",
+    "opens-asynchronous-input-output": "take contexts of asynchronous I/O, which are counted for all of the machine",
+    "maps-huge-pages": "take huge pages, which no memory limit counts",
+    "maps-huge-pages-through-the-32-bit-gate": "take them by a 32-bit call, which hides its flags from the filter",
+    "shares-huge-pages": "take them as System V shared memory",
+    "makes-file-of-huge-pages": "take them in a file without a name (memfd)",
+    "holds-many-file-locks": "hold 2,000 file locks, whose memory no group counts",
+    "opens-many-files": "open more than 4,096 files",
     "opens-rare-sockets": "open sockets of rare families",
     "types-into-terminal": "type into a terminal as its user (TIOCSTI)",
     "changes-line-discipline": "give a terminal another driver",
@@ -76,7 +94,18 @@ export const kernelAttacks: readonly Attack[] = attacksOf({
     "takes-input-output-ports": notBuilt,
     "opens-kernel-crypto-socket": notBuilt,
   },
+  // The kernel gives such sockets to whom a network's settings name, and Docker to all users.
+  controls: { "opens-ping-sockets": "ordinaryUser" },
+  deniedByOf: { "holds-many-file-locks": "isolation", "opens-many-files": "isolation" },
   exceptions: {
+    "opens-ping-sockets": ownKernel,
+    "gives-keys-to-connections": ownKernel,
+    "attaches-socket-filter": ownKernel,
+    "attaches-reuseport-program": ownKernel,
+    "opens-asynchronous-input-output": ownKernel,
+    "maps-huge-pages": ownKernel,
+    "shares-huge-pages": ownKernel,
+    "holds-many-file-locks": { ...ownKernel, docker: uncounted, podman: uncounted, local: uncounted },
     "opens-io-uring": ownRing,
     "traces-child": ownKernel,
     "unshares-user-namespace": ownKernel,

@@ -1,6 +1,6 @@
 import { attacksOf, contained, open, type Attack } from "./attack.ts";
 
-const keeper = "gVisor shows it; it is Glovebox's own, which holds no secret";
+const ownProcess = "gVisor shows it; it is Glovebox's own, which holds no secret";
 
 /** Other processes, and what they reveal about the host. */
 export const processAttacks: readonly Attack[] = attacksOf({
@@ -34,10 +34,10 @@ export const processAttacks: readonly Attack[] = attacksOf({
     "attaches-shared-memory-of-the-host": "unsealed",
   },
   exceptions: {
-    "signals-first-process": {
-      local: contained("it belongs to the program's own user; if it ends, only its own sandbox does"),
-    },
-    "reads-memory-map-of-first-process": { runsc: open(keeper) },
-    "reads-environment-of-first-process": { runsc: open(keeper) },
+    "reads-memory-map-of-first-process": { runsc: open(ownProcess) },
+    "reads-environment-of-first-process": { runsc: open(ownProcess) },
+  },
+  whereShared: {
+    "signals-first-process": contained("it belongs to the program's own user; if it ends, only its own sandbox does"),
   },
 });

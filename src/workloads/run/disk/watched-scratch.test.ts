@@ -4,7 +4,8 @@ import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { gibibyte, mebibyte } from "../../../base/bytes.ts";
 import { DiskScratch } from "../../../sandbox/scratch/disk-scratch.ts";
-import { WatchedScratch, type Room } from "./watched-scratch.ts";
+import type { Room } from "../../../sandbox/scratch/disk-room.ts";
+import { WatchedScratch } from "./watched-scratch.ts";
 
 const quiet = (): void => undefined;
 const logger = { debug: quiet, info: quiet, warn: quiet, error: quiet };

@@ -1,19 +1,13 @@
-import { statfs } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
-import { formatBytes, gibibyte } from "../../../base/bytes.ts";
+import { formatBytes } from "../../../base/bytes.ts";
 import type { Logger } from "../../../base/logger.ts";
 import type { MountSpec } from "../../../engines/container-spec.ts";
 import { GloveboxError } from "../../../errors/glovebox-error.ts";
 import { GrowthWatch } from "../../../sandbox/growth/growth-watch.ts";
 import type { Sandbox } from "../../../sandbox/sandbox.ts";
 import type { DiskScratch, ScratchFolder } from "../../../sandbox/scratch/disk-scratch.ts";
+import { readRoom, reserveOf, type Room } from "../../../sandbox/scratch/disk-room.ts";
 import { watchDisk, type DiskExcess } from "./watch-disk.ts";
-
-/** How much fits on a file system. */
-export interface Room {
-  readonly freeBytes: number;
-  readonly totalBytes: number;
-}
 
 export interface WatchedScratchOptions {
   readonly diskScratch: Pick<DiskScratch, "make">;
@@ -35,11 +29,7 @@ export interface WatchedScratchOptions {
 /** Files, folders and links: those of a project's copy, and as many more (SPEC LI1). */
 const maxFiles = 200_000;
 
-/**
- * What a sandbox leaves free on this machine, whoever has taken the rest: files that were removed while they are open are
- * in no folder that could be measured.
- */
-const reserve = { share: 0.05, maxBytes: 2 * gibibyte };
+/** Files that were removed while they are open are in no folder that could be measured: the free space is watched too. */
 const roomEveryMs = 250;
 
 /** Scratch of one sandbox on this machine's disk, and the watch that keeps it within its limit (SPEC RT6). */
@@ -132,15 +122,6 @@ export class WatchedScratch implements AsyncDisposable {
       this.#options.logger.warn({ err: error }, "scratch was not removed");
     }
   }
-}
-
-async function readRoom(folder: string): Promise<Room> {
-  const { bavail, blocks, bsize } = await statfs(folder);
-  return { freeBytes: bavail * bsize, totalBytes: blocks * bsize };
-}
-
-function reserveOf({ totalBytes }: Room): number {
-  return Math.min(reserve.maxBytes, totalBytes * reserve.share);
 }
 
 function diskIsFull(room: Room): GloveboxError {

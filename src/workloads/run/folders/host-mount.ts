@@ -1,3 +1,4 @@
+import { engineCaveats } from "../../../policy/engine-caveats.ts";
 import type { Capabilities } from "../../../engines/capabilities.ts";
 import type { MountSpec } from "../../../engines/container-spec.ts";
 import type { EngineName } from "../../../engines/engine.ts";
@@ -50,5 +51,5 @@ export function setuidWarnings(
       context: { engine, missing: "setuidRefusal" },
     });
   }
-  return [`Engine ${engine} keeps setuid files out of ${words.folders} by ${setuidRefusal.substitute}.`];
+  return [engineCaveats.watchedSetuid(engine, words.folders, setuidRefusal.substitute)];
 }

@@ -2,18 +2,13 @@ import type { MountSpec } from "../../../engines/container-spec.ts";
 import type { EngineName } from "../../../engines/engine.ts";
 import { GloveboxError } from "../../../errors/glovebox-error.ts";
 import { compareTooling, type ChangedToolingFile } from "../../../policy/tooling/tooling-changes.ts";
+import type { ToolingGap } from "../../../policy/tooling/tooling-gaps.ts";
 import type { ToolingFilesMode } from "../../../policy/tooling/tooling-files.ts";
 import type { Sandbox } from "../../../sandbox/sandbox.ts";
 import { lockTooling } from "../../../sandbox/tooling/lock-tooling.ts";
 import { lookAtTooling, type ToolingLook } from "../../../sandbox/tooling/look-at-tooling.ts";
-import type { ToolingReport } from "../explain-tooling.ts";
+import { toolingGaps, type ToolingListener, type ToolingReport } from "../explain-tooling.ts";
 import type { HostMount } from "./host-mount.ts";
-
-/** Is told of changes by a sandbox, and once of the end of one that had any. */
-export interface ToolingListener {
-  changed(sandbox: string, files: readonly ChangedToolingFile[]): void;
-  ended(sandbox: string): void;
-}
 
 export interface OwnerToolingOptions {
   readonly mounts: readonly HostMount[];
@@ -98,16 +93,16 @@ export class OwnerTooling implements AsyncDisposable {
   async #compare(): Promise<ToolingReport> {
     const { redact, toolingAlerts } = this.#options;
     const changed: ChangedToolingFile[] = [];
-    let isWhole = true;
+    const gaps: ToolingGap[] = [];
     for (const { mount, before } of this.#looked) {
       const after = await look(mount, this.#options);
-      isWhole &&= before?.isWhole === true && after?.isWhole === true;
+      gaps.push(...toolingGaps(before, after));
       if (before === null || after === null) continue;
       const files = compareTooling(before.snapshot, after.snapshot);
       changed.push(...files.map((file) => ({ ...file, root: mount.target, path: redact(file.path) })));
     }
-    if (changed.length > 0 && this.#sandbox !== null) toolingAlerts.changed(this.#sandbox, changed);
-    return { changed, isWhole };
+    if (this.#sandbox !== null) toolingAlerts.compared(this.#sandbox, { changed, gaps });
+    return { changed, gaps };
   }
 }
 

@@ -36,7 +36,7 @@ export class BaseImage {
   async #build(engine: Engine, { onPull, onBuild }: BuildListener): Promise<void> {
     const { base, sandboxes } = this.#options;
     if (!(await engine.images.has(base))) {
-      await engine.images.pull(base, { onProgress: (progress) => onPull(base, progress) });
+      await engine.images.pull(base, { useCredentials: true, onProgress: (progress) => onPull(base, progress) });
     }
     onBuild(defaultSessionImage, `fetching Bun ${bunVersion}`);
     const { cpu, libc } = await lookAtBase(engine, base, { sandboxes, setting: "images.session_base" });

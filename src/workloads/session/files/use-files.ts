@@ -7,7 +7,7 @@ import { noExtraNeeds } from "../no-extra-needs.ts";
 import type { Session } from "../session.ts";
 
 /** Ends its sandbox: an engine may also wait for a program that another one delays. */
-const unanswered: ReadonlySet<ErrorType> = new Set(["SANDBOX_LOST", "ENGINE_UNAVAILABLE"]);
+const unanswered: ReadonlySet<ErrorType> = new Set(["SANDBOX_LOST", "OOM_KILLED", "ENGINE_UNAVAILABLE"]);
 
 /** No program runs. */
 const noNetwork = { kind: "none" } as const;

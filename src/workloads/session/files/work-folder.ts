@@ -12,17 +12,24 @@ const overheadBytes = 64 * mebibyte;
 const pieceBytes = mebibyte;
 
 /** What says nothing about the files. */
-const notTheirs: ReadonlySet<ErrorType> = new Set(["CANCELLED", "TIMEOUT", "SANDBOX_LOST", "ENGINE_UNAVAILABLE"]);
+const notTheirs: ReadonlySet<ErrorType> = new Set([
+  "CANCELLED",
+  "TIMEOUT",
+  "SANDBOX_LOST",
+  "OOM_KILLED",
+  "ENGINE_UNAVAILABLE",
+]);
 
 /** Keeps the files of the working folder outside the sandbox. @throws what `SandboxFiles.pack` throws */
 export async function saveWork(
   { files }: Pick<Sandbox, "files">,
   archives: WorkArchives,
-  { sizeBytes, signal }: CallOptions & { readonly sizeBytes: number },
+  { principal, sizeBytes, signal }: CallOptions & { readonly principal: string; readonly sizeBytes: number },
 ): Promise<WorkArchive> {
   const maxBytes = sizeBytes + overheadBytes;
   try {
-    return await archives.save(inLargePieces(files.pack(workFolder, { maxBytes, signal })), maxBytes);
+    const content = inLargePieces(files.pack(workFolder, { maxBytes, signal }));
+    return await archives.save(content, { principal, maxBytes });
   } catch (error) {
     throw notKept("saved", error);
   }

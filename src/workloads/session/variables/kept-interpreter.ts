@@ -12,6 +12,8 @@ const dismissMs = 5_000;
 
 /** One call, as a process that has its part of the interpreter's streams. */
 export interface InterpreterCall {
+  /** What its tracebacks name it. */
+  readonly name: string;
   readonly process: Process;
   /** Null until it has ended by itself. */
   report(): CallReport | null;
@@ -28,6 +30,7 @@ export class KeptInterpreter {
   readonly #early: OutputChunk[] = [];
   #earlyBytes = 0;
   #isOver = false;
+  #calls = 0;
 
   constructor(process: Process) {
     this.#process = process;
@@ -46,7 +49,9 @@ export class KeptInterpreter {
     let report: CallReport | null = null;
     const { promise, resolve } = Promise.withResolvers<ProcessExit>();
     const process = this.#process;
+    this.#calls += 1;
     return {
+      name: `<call ${this.#calls}>`,
       report: () => report,
       process: {
         stdin: new Writable({

@@ -14,40 +14,40 @@ export interface WantedReporters {
 export const beginReporting: string = `. ${reportsFolder}/shell/begin.sh; `;
 
 /**
- * Variables that add a machine-readable reporter beside the human output, whatever starts the runner; those of the caller
- * stay in force, and a reporter gives them back to what its tests start. With names in `only` those tests alone are run.
+ * Variables that add a machine-readable reporter beside the human output, whatever starts the runner. Those of the caller
+ * stay in force, and a reporter takes ours out of them before its tests start anything. With names in `only` those tests
+ * alone are run.
  */
 export function reporterVariables(given: Variables, wanted: WantedReporters, only: readonly string[]): Variables {
   const nodeTest = [
     "--test-reporter=spec --test-reporter-destination=stdout",
     `--test-reporter=${reportsFolder}/node-test-reporter.mjs --test-reporter-destination=${reportsFolder}/nothing`,
   ].join(" ");
+  const python = `${reportsFolder}/python`;
+  const ownPath = given["PYTHONPATH"];
   return {
     GLOVEBOX_TEST_REPORTS: reportsFolder,
     ...added(
       given,
       "NODE_OPTIONS",
       `--require=${reportsFolder}/attach.cjs${wanted.nodeTest ? ` ${nodeTest}` : ""}${onlyOption(only)}`,
-      " ",
     ),
-    ...added(given, "PYTHONPATH", `${reportsFolder}/python`, ":"),
-    ...added(given, "PYTEST_PLUGINS", "glovebox_report", ","),
+    PYTHONPATH: ownPath === undefined ? python : `${python}:${ownPath}`,
     ...(wanted.bun
       ? added(
           given,
           "BUN_OPTIONS",
           `--reporter=junit --reporter-outfile=${reportsFolder}/${bunReport}${onlyOption(only)}`,
-          " ",
         )
       : {}),
     ...onlyVariables(only),
   };
 }
 
-function added(given: Variables, name: string, ours: string, separator: string): Variables {
+/** Our options before those of the caller, and by themselves under a name of ours, by which they are taken out again. */
+function added(given: Variables, name: string, ours: string): Variables {
   const own = given[name];
-  if (own === undefined) return { [name]: ours };
-  return { [name]: `${ours}${separator}${own}`, [`GLOVEBOX_${name}`]: own };
+  return { [name]: own === undefined ? ours : `${ours} ${own}`, [`GLOVEBOX_${name}`]: ours };
 }
 
 /** Whether a line of a shell or of `package.json` chooses reporters of Node's test runner by itself. */

@@ -14,7 +14,7 @@ const planted: readonly string[] = [
   ...["js", "cjs", "mjs", "json", "ts", "cts"].map((ending) => `babel.config.${ending}`),
   ...["", ".js", ".cjs", ".mjs", ".json"].map((ending) => `.babelrc${ending}`),
   ...["js", "mjs", "ts", "json"].map((ending) => `vitest.workspace.${ending}`),
-  ...["glovebox_report.py", "glovebox_unittest.py", "glovebox_writer.py"],
+  ...["glovebox_report.py", "glovebox_start.py", "glovebox_unittest.py", "glovebox_writer.py"],
   ...["js", "cjs", "mjs", "json", "jsonc", "yaml", "yml"].map((ending) => `.mocharc.${ending}`),
   ...["jest", "vitest", "vite"].flatMap((name) =>
     ["js", "cjs", "mjs", "ts", "cts", "mts", "json"].map((ending) => `${name}.config.${ending}`),

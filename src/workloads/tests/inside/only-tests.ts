@@ -1,3 +1,5 @@
+import { namesBehind } from "../report/numbered-name.ts";
+
 /** Separates the groups of a test from its name, as `failures` shows it. */
 const separator = " > ";
 
@@ -5,8 +7,9 @@ const separator = " > ";
  * Variables by which runners run some tests only, named as in `failures`; none for no names. They are variables because what
  * ran before a runner can change files, and not these.
  */
-export function onlyVariables(names: readonly string[]): Readonly<Record<string, string>> {
-  if (names.length === 0) return {};
+export function onlyVariables(asked: readonly string[]): Readonly<Record<string, string>> {
+  if (asked.length === 0) return {};
+  const names = asked.flatMap(namesBehind);
   return {
     GLOVEBOX_TEST_ONLY: JSON.stringify({ names, pattern: patternOf(names) }),
     GLOVEBOX_TEST_ONLY_GO: `^(?:${[...new Set(names.map(goName))].map(escaped).join("|")})$`,
@@ -16,7 +19,7 @@ export function onlyVariables(names: readonly string[]): Readonly<Record<string,
 
 /** What Node's and Bun's own test runners take in their variables: one word without quotes. */
 export function onlyOption(names: readonly string[]): string {
-  return names.length === 0 ? "" : ` --test-name-pattern=${patternOf(names)}`;
+  return names.length === 0 ? "" : ` --test-name-pattern=${patternOf(names.flatMap(namesBehind))}`;
 }
 
 /** A regular expression for full names with blanks between the groups, of letters, digits and what needs no quoting. */

@@ -12,7 +12,7 @@ const entry = (number: number, more: Partial<TestEntry> = {}): TestEntry => ({
 });
 const noise = (bytes: number): string => randomBytes(bytes).toString("base64");
 const pack = (tests: readonly TestEntry[]): Uint8Array | null =>
-  packReport([{ runner: "pytest", tests, coverage: null }], run);
+  packReport([{ runner: "pytest", tests, unfinished: [], coverage: null }], run);
 const testsOf = async (packed: Uint8Array | null): Promise<readonly Record<string, unknown>[]> => {
   const { results } = JSON.parse(await unpackReport(packed ?? new Uint8Array())) as {
     readonly results: { readonly tests: readonly Record<string, unknown>[] };

@@ -86,9 +86,10 @@ function believe(stdout: Buffer): ReadReports | null {
   const part = (size: unknown): Buffer | null => (typeof size === "number" ? stdout.subarray(at, (at += size)) : null);
   const [ctrf, junit, packed] = [part(ctrfBytes), part(junitBytes), part(packedBytes)];
   return {
-    runs: listOf(runs).map(({ runner, counts }) => ({
+    runs: listOf(runs).map(({ runner, counts, unfinished }) => ({
       runner: textOf(runner).slice(0, 100),
       counts: countsOf(counts),
+      unfinished: Array.isArray(unfinished) ? unfinished.map(textOf) : [],
     })),
     failures: listOf(failures).map(failureOf),
     coverage: typeof coverage === "number" ? coverage : null,

@@ -3,6 +3,7 @@ import { parseCargoReport } from "./formats/parse-cargo-report.ts";
 import { parseFileReport } from "./formats/parse-file-report.ts";
 import { parseGoReport } from "./formats/parse-go-report.ts";
 import { parseReport } from "./formats/parse-report.ts";
+import { numbered } from "./numbered-name.ts";
 import { countTests, fullName, type TestCounts, type TestEntry, type TestReport } from "./test-report.ts";
 import { packReport } from "./packed-report.ts";
 import { toCtrf } from "./to-ctrf.ts";
@@ -31,9 +32,16 @@ export interface TestFailure {
   readonly details: string;
 }
 
+/** What one start of a runner counts, and what began in it without reporting its end. */
+export interface ReportedRun {
+  readonly runner: string;
+  readonly counts: TestCounts;
+  readonly unfinished: readonly string[];
+}
+
 /** What the child answers before the requested texts. */
 export interface ReportsSummary {
-  readonly runs: readonly { readonly runner: string; readonly counts: TestCounts }[];
+  readonly runs: readonly ReportedRun[];
   /** The first ones. */
   readonly failures: readonly TestFailure[];
   readonly coverage: number | null;
@@ -72,14 +80,29 @@ export function summariseReports(
     tests.filter(({ status }) => status === "failed" || status === "error"),
   );
   const summary = {
-    runs: reports.map(({ runner, tests }) => ({ runner, counts: countTests(tests) })),
-    failures: failed.slice(0, maxFailures).map(toFailure),
+    runs: reports.map(({ runner, tests, unfinished }) => ({
+      runner,
+      counts: countTests(tests),
+      unfinished: unfinished.map((name) => name.slice(0, maxText.name)),
+    })),
+    failures: withOwnNames(failed.slice(0, maxFailures).map(toFailure)),
     coverage: reports.find(({ coverage }) => coverage !== null)?.coverage ?? null,
     ctrfBytes: wanted.ctrf ? Buffer.byteLength(ctrf) : null,
     junitBytes: wanted.junit ? Buffer.byteLength(junit) : null,
     packedBytes: packed?.length ?? null,
   };
   return { summary, ctrf, junit, packed: packed ?? new Uint8Array() };
+}
+
+/** Tests of several files, and failures of one test, can have one name: the second is called `name #2`. */
+function withOwnNames(failures: readonly TestFailure[]): readonly TestFailure[] {
+  const taken = new Set<string>();
+  return failures.map((failure) => {
+    let { name } = failure;
+    for (let time = 2; taken.has(name); time++) name = numbered(failure.name, time);
+    taken.add(name);
+    return { ...failure, name };
+  });
 }
 
 function toFailure(test: TestEntry): TestFailure {

@@ -22,6 +22,8 @@ export interface TestEntry {
 export interface TestReport {
   readonly runner: string;
   readonly tests: readonly TestEntry[];
+  /** Names of files, processes or tests that began and did not report their end, the first 100. */
+  readonly unfinished: readonly string[];
   /** Percent of lines, null if it was not measured. */
   readonly coverage: number | null;
 }

@@ -15,16 +15,16 @@ const view: SandboxView = {
     readOnlyFolders: ["/proc/sys"],
   },
   base: "/base",
-  uid: 1000,
-  gid: 1001,
+  shared: null,
   scratchPaths: ["/work/deep", "/tmp", "/work"],
   mounts: [
     { target: "/data/in", readOnly: true },
     { target: "/work/deep/out", readOnly: false },
   ],
-  environment: { A: "1", B: "two words" },
   canDisableUserNamespaces: true,
 };
+
+const shared: SandboxView = { ...view, shared: { uid: 1000, gid: 1001 } };
 
 /** Where the words stand one after the other; -1 when they do not. */
 function position(options: readonly string[], ...words: readonly string[]): number {
@@ -36,30 +36,40 @@ function has(...words: readonly string[]): boolean {
 }
 
 describe("bwrapArguments", () => {
-  it.each(["user", "pid", "ipc", "uts", "cgroup"])("makes a fresh %s namespace", (kind) => {
+  it.each(["pid", "net", "ipc", "uts", "cgroup"])("makes a fresh %s namespace", (kind) => {
     expect(has(`--unshare-${kind}`)).toBe(true);
   });
 
-  it("leaves the program in the network of its container, which was entered before", () => {
-    expect(bwrapArguments(view)).not.toContain("--unshare-net");
+  it("stays in the user namespace that was entered, which has two users", () => {
+    expect(bwrapArguments(view).filter((option) => /^--(unshare-user|disable-userns|uid|gid)$/.test(option))).toEqual(
+      [],
+    );
   });
 
-  it("forbids further user namespaces where bubblewrap can", () => {
-    expect(has("--disable-userns")).toBe(true);
-    expect(bwrapArguments({ ...view, canDisableUserNamespaces: false })).not.toContain("--disable-userns");
+  it("makes one with a single user where the supervisor is its programs' user", () => {
+    const options = bwrapArguments(shared);
+    expect(options).toContain("--unshare-user");
+    expect(position(options, "--uid", "1000", "--gid", "1001")).toBeGreaterThan(0);
+  });
+
+  it("forbids further user namespaces there where bubblewrap can", () => {
+    expect(bwrapArguments(shared)).toContain("--disable-userns");
+    expect(bwrapArguments({ ...shared, canDisableUserNamespaces: false })).not.toContain("--disable-userns");
   });
 
   it("ends with its parent, has no terminal and its own first process", () => {
     expect(["--die-with-parent", "--new-session", "--as-pid-1"].every((option) => has(option))).toBe(true);
   });
 
-  it("drops all capabilities before it adds the one of the first process", () => {
-    expect(has("--cap-drop", "ALL", "--cap-add", "CAP_SETPCAP")).toBe(true);
-    expect(bwrapArguments(view).filter((option) => option === "--cap-add")).toHaveLength(1);
+  it("drops all capabilities before it adds the supervisor's", () => {
+    const added = ["CAP_KILL", "CAP_SETGID", "CAP_SETUID", "CAP_SETPCAP"];
+    expect(has("--cap-drop", "ALL", ...added.flatMap((name) => ["--cap-add", name]))).toBe(true);
+    expect(bwrapArguments(view).filter((option) => option === "--cap-add")).toHaveLength(4);
+    const options = bwrapArguments(shared);
+    expect(options.filter((_, at) => options[at - 1] === "--cap-add")).toEqual(["CAP_SETPCAP"]);
   });
 
-  it("runs as the user and under the filter that it is given", () => {
-    expect(has("--uid", "1000", "--gid", "1001")).toBe(true);
+  it("runs under the filter that it is given", () => {
     expect(has("--seccomp", "5")).toBe(true);
   });
 
@@ -128,11 +138,16 @@ describe("bwrapArguments", () => {
     expect(position(options, "--remount-ro", "/dev")).toBeGreaterThan(last);
   });
 
-  it("clears the environment before it sets what was given", () => {
+  it("makes the folders above each place first, open to everyone", () => {
     const options = bwrapArguments(view);
-    const clear = position(options, "--clearenv");
-    expect(clear).toBeGreaterThan(0);
-    expect(options.slice(clear + 1)).toEqual(["--setenv", "A", "1", "--setenv", "B", "two words"]);
+    expect(position(options, "--dir", "/opt", "--ro-bind", "/base/opt", "/opt/glovebox")).toBeGreaterThan(0);
+    const inside = ["--dir", "/work", "--dir", "/work/deep", "--bind", "/base/mounts/1", "/work/deep/out"];
+    expect(position(options, ...inside)).toBeGreaterThan(position(options, "--bind", "/base/scratch/1", "/work/deep"));
+  });
+
+  it("leaves no variable", () => {
+    expect(bwrapArguments(view).at(-1)).toBe("--clearenv");
+    expect(bwrapArguments(view)).not.toContain("--setenv");
   });
 });
 

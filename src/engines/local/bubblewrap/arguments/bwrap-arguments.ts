@@ -1,3 +1,4 @@
+import type { SandboxUser } from "../../local-spec.ts";
 import type { HostRoot } from "../namespaces/host-root.ts";
 import { descriptors } from "./descriptors.ts";
 import { baseFolders, mountPlace, scratchFolder, type SandboxView } from "./sandbox-view.ts";
@@ -6,39 +7,58 @@ import { baseFolders, mountPlace, scratchFolder, type SandboxView } from "./sand
 export const sandboxHostname = "glovebox";
 
 /**
- * Bubblewrap's options for one program: new namespaces of every kind except the network's, which all programs of the
- * container share and which has been entered before; the host's system read-only; nothing writable except the sized
- * scratch; and one capability kept by the first process alone.
- * CAP_SETPCAP allows next to nothing, but a process without it may not open the memory of one that has it. This closes
- * the first process to the program (SPEC SC2), which runs without the capability.
+ * What the supervisor begins with where it is another user than its programs: to start and to end them. The fourth takes
+ * every capability from all that it starts, for good; then it gives that one up.
+ */
+export const supervisorCapabilities = ["kill", "setgid", "setuid", "setpcap"] as const;
+
+/**
+ * Bubblewrap's options for a sandbox: new namespaces of every kind; the host's system read-only; nothing writable except
+ * the sized scratch; no variable, and no capability but those of the supervisor.
+ *
+ * Apart, the user namespace has been entered before: bubblewrap's own has one user only.
  */
 export function bwrapArguments(view: SandboxView): readonly string[] {
-  const { base, root } = view;
+  const { base, root, shared } = view;
   const empty = `${base}/empty`;
   return [
-    ...["user", "pid", "ipc", "uts", "cgroup"].map((kind) => `--unshare-${kind}`),
-    ...(view.canDisableUserNamespaces ? ["--disable-userns"] : []),
-    ...["--uid", String(view.uid), "--gid", String(view.gid), "--hostname", sandboxHostname],
-    ...["--die-with-parent", "--new-session", "--as-pid-1"],
-    ...["--cap-drop", "ALL", "--cap-add", "CAP_SETPCAP"],
+    ...["pid", "net", "ipc", "uts", "cgroup"].map((kind) => `--unshare-${kind}`),
+    ...(shared === null ? [] : sharedUser(shared, view.canDisableUserNamespaces)),
+    ...["--hostname", sandboxHostname, "--die-with-parent", "--new-session", "--as-pid-1"],
+    ...["--cap-drop", "ALL"],
+    // A supervisor that shares its programs' user drops its own bounding set before it begins.
+    ...(shared === null ? supervisorCapabilities : ["setpcap"]).flatMap((name) => [
+      "--cap-add",
+      `CAP_${name.toUpperCase()}`,
+    ]),
     ...["--seccomp", String(descriptors.seccompFilter)],
     ...systemArguments(root),
     ...(root.hasUsrLocal ? bind(empty, "/usr/local") : []),
-    ...Object.entries(baseFolders).flatMap(([folder, path]) => bind(`${base}/${folder}`, path)),
+    ...Object.entries(baseFolders).flatMap(([folder, path]) => [...parents(path), ...bind(`${base}/${folder}`, path)]),
     ...["--proc", "/proc"],
     ...root.coveredFiles.flatMap((path) => bind("/dev/null", path)),
     ...root.coveredFolders.flatMap((path) => bind(empty, path)),
     ...root.readOnlyFolders.flatMap((path) => bind(path, path)),
     ...["--dev", "/dev", "--bind", scratchFolder(base, -1), "/dev/shm"],
-    ...outermostFirst(writableAndMounted(view)).flatMap(({ option, source, target }) => [option, source, target]),
-    ...["--remount-ro", "/", "--remount-ro", "/dev"],
-    "--clearenv",
-    ...Object.entries(view.environment).flatMap(([name, value]) => ["--setenv", name, value]),
+    ...outermostFirst(writableAndMounted(view)).flatMap(({ option, source, target }) => [
+      ...parents(target),
+      ...[option, source, target],
+    ]),
+    ...["--remount-ro", "/", "--remount-ro", "/dev", "--clearenv"],
+  ];
+}
+
+/** A user namespace of bubblewrap's own, with one user: the supervisor's and its programs'. */
+function sharedUser({ uid, gid }: SandboxUser, canDisableUserNamespaces: boolean): readonly string[] {
+  return [
+    "--unshare-user",
+    ...(canDisableUserNamespaces ? ["--disable-userns"] : []),
+    ...["--uid", String(uid), "--gid", String(gid)],
   ];
 }
 
 /** Bubblewrap's options for the host's system, read-only. */
-export function systemArguments({ entries }: HostRoot): readonly string[] {
+function systemArguments({ entries }: HostRoot): readonly string[] {
   return [
     ...bind("/usr", "/usr"),
     ...entries.flatMap(({ path, linkTarget }) =>
@@ -50,6 +70,12 @@ export function systemArguments({ entries }: HostRoot): readonly string[] {
 /** The options as bubblewrap reads them from a descriptor. */
 export function encodeOptions(options: readonly string[]): string {
   return options.map((option) => `${option}\0`).join("");
+}
+
+/** The folders above a place, open to everyone: by itself bubblewrap makes them for its own user. */
+function parents(target: string): readonly string[] {
+  const names = target.split("/").slice(1, -1);
+  return names.flatMap((_, index) => ["--dir", `/${names.slice(0, index + 1).join("/")}`]);
 }
 
 function bind(source: string, target: string): readonly string[] {

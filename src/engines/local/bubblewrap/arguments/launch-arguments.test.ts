@@ -2,15 +2,24 @@ import { describe, expect, it } from "vitest";
 import { enterArguments, launchArguments, type Launch } from "./launch-arguments.ts";
 
 const launch: Launch = {
-  tools: { bwrap: "/usr/bin/bwrap", nsenter: "/usr/bin/nsenter", setpriv: "/usr/bin/setpriv" },
-  inUserNamespace: false,
+  tools: {
+    bwrap: "/usr/bin/bwrap",
+    nsenter: "/usr/bin/nsenter",
+    prlimit: "/usr/bin/prlimit",
+    setpriv: "/usr/bin/setpriv",
+  },
+  userNamespace: "container",
   groupFiles: ["/groups/memory/x/cgroup.procs", "/groups/pids/x/cgroup.procs"],
   openFiles: 128,
-  usedScratch: "/base/scratch",
-  hostUid: 1_900_000_001,
-  inherited: [],
+  limits: { dataBytes: null, processes: null, ofUser: [] },
 };
-const program = ["sh", "-c", "exit"];
+const supervisor = "/opt/glovebox/first/supervisor";
+
+/** The words from the first one that is this on. */
+function from(words: readonly string[], word: string): readonly string[] {
+  expect(words).toContain(word);
+  return words.slice(words.indexOf(word));
+}
 
 describe("enterArguments", () => {
   it("enters the mount namespace by its descriptor", () => {
@@ -28,57 +37,73 @@ describe("enterArguments", () => {
 });
 
 describe("launchArguments", () => {
-  it("enters the container's network", () => {
-    expect(launchArguments(launch, program).slice(0, 3)).toEqual([
-      "--mount=/proc/self/fd/3",
-      "--net=/proc/self/fd/9",
-      "--",
-    ]);
-  });
-
   it("joins the groups and limits open files before it gives up root", () => {
-    const words = launchArguments(launch, program);
+    const words = launchArguments(launch);
     const script = words.indexOf("-c");
-    expect(words.slice(script + 2, script + 8)).toEqual(["sh", "128", "/base/scratch", ...launch.groupFiles, "--"]);
-    expect(words.indexOf("/usr/bin/setpriv")).toBe(script + 8);
+    expect(words.slice(script + 2, script + 7)).toEqual(["sh", "128", ...launch.groupFiles, "--"]);
+    expect(words.indexOf("/usr/bin/nsenter")).toBe(script + 7);
   });
 
-  it("becomes the container's own host user, in no other group", () => {
-    const words = launchArguments(launch, program);
-    const at = words.indexOf("/usr/bin/setpriv");
-    expect(words.slice(at + 1, at + 8)).toEqual([
-      "--reuid",
-      "1900000001",
-      "--regid",
-      "1900000001",
-      "--clear-groups",
+  it("becomes root of the container's own user namespace", () => {
+    expect(from(launchArguments(launch), "/usr/bin/nsenter").slice(1, 8)).toEqual([
+      "--user=/proc/self/fd/4",
+      "--setuid",
+      "0",
+      "--setgid",
+      "0",
       "--",
       "/usr/bin/bwrap",
     ]);
   });
 
   it("stays who we are when we are not root", () => {
-    const words = launchArguments({ ...launch, hostUid: null, inUserNamespace: true }, program);
-    expect(words).not.toContain("/usr/bin/setpriv");
-    expect(words).toContain("--user=/proc/self/fd/4");
+    const words = launchArguments({ ...launch, userNamespace: "engine" });
+    expect(words).not.toContain("/usr/bin/nsenter");
+    expect(words.slice(0, 4)).toEqual(enterArguments(true));
   });
 
-  it("ends with the program, as it was given", () => {
-    expect(launchArguments(launch, program).slice(-6)).toEqual(["--args", "7", "--", ...program]);
-  });
-
-  it("has bubblewrap close each inherited descriptor, after its real options", () => {
-    const words = launchArguments({ ...launch, inherited: [12, 251] }, program);
-    expect(words.slice(words.indexOf("/usr/bin/bwrap"))).toEqual([
-      "/usr/bin/bwrap",
-      ...["--args", "7", "--args", "12", "--args", "251", "--"],
-      ...program,
+  it("has the supervisor keep its capabilities, and no other in its bounding set", () => {
+    const kept = "-all,+kill,+setgid,+setuid,+setpcap";
+    expect(from(launchArguments(launch), "/usr/bin/setpriv")).toEqual([
+      "/usr/bin/setpriv",
+      `--ambient-caps=${kept}`,
+      `--inh-caps=${kept}`,
+      `--bounding-set=${kept}`,
+      "--no-new-privs",
+      "--",
+      supervisor,
     ]);
   });
 
-  it("puts no data into the script", () => {
+  it("leaves it none where it is its programs' user", () => {
+    const words = launchArguments({ ...launch, userNamespace: "engine" });
+    expect(words).toContain("--bounding-set=-all");
+    expect(words.join(" ")).not.toContain("+");
+  });
+
+  it("sets the kernel's limits inside, where only the sandbox's processes count", () => {
+    const words = launchArguments({
+      ...launch,
+      limits: {
+        dataBytes: 1000,
+        processes: 35,
+        ofUser: [{ name: "sigpending", title: "Max pending signals", value: 256 }],
+      },
+    });
+    expect(from(words, "/usr/bin/bwrap").slice(3, 8)).toEqual([
+      "--",
+      "/usr/bin/prlimit",
+      "--data=1000:1000",
+      "--nproc=35:35",
+      "--sigpending=256:256",
+    ]);
+    expect(launchArguments(launch)).not.toContain("/usr/bin/prlimit");
+  });
+
+  it("puts no data into the script, which makes the stream the supervisor's input and output", () => {
     const scriptOf = (words: readonly string[]): string | undefined => words[words.indexOf("-c") + 1];
-    const other = { ...launch, groupFiles: ["/x"], openFiles: 7, inherited: [9] };
-    expect(scriptOf(launchArguments(other, ["other"]))).toBe(scriptOf(launchArguments(launch, program)));
+    const other = { ...launch, groupFiles: ["/x"], openFiles: 7 };
+    expect(scriptOf(launchArguments(other))).toBe(scriptOf(launchArguments(launch)));
+    expect(scriptOf(launchArguments(launch))).toContain('exec "$@" <&6 >&6 6>&-');
   });
 });

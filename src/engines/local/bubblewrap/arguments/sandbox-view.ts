@@ -1,4 +1,5 @@
 import type { MountSpec } from "../../../container-spec.ts";
+import type { SandboxUser } from "../../local-spec.ts";
 import type { HostRoot } from "../namespaces/host-root.ts";
 
 /** What a program inside sees, apart from the program itself. */
@@ -6,15 +7,12 @@ export interface SandboxView {
   readonly root: HostRoot;
   /** Folder of the engine's own namespace that holds what it has made; see `baseFolders`. */
   readonly base: string;
-  /** User and group inside. */
-  readonly uid: number;
-  readonly gid: number;
+  /** The one user and group inside; null: there are two, and their namespace has been entered. */
+  readonly shared: SandboxUser | null;
   /** Absolute paths of the writable places; the place at index n is mounted at `scratchFolder(base, n)`. */
   readonly scratchPaths: readonly string[];
   /** What else it gets of the host; the one at index n is mounted at `mountPlace(base, n)`. */
   readonly mounts: readonly Pick<MountSpec, "target" | "readOnly">[];
-  /** Of the first process: none of a caller's variables keeps its name here. */
-  readonly environment: Readonly<Record<string, string>>;
   /** Whether bubblewrap is new enough to forbid further user namespaces by itself (0.8). */
   readonly canDisableUserNamespaces: boolean;
 }
@@ -28,8 +26,11 @@ export const baseFolders = {
 /** Where those of the host's interpreters appear that are not part of its system. */
 export const interpreterFolder = "/opt/glovebox/bin";
 
-/** Shell of a sandbox's first process, under the base's `opt`: a copy that can be run but not read. */
-export const firstShell = "first/sh";
+/** The supervisor, under the base's `opt`: a copy that can be run but not read. */
+export const supervisorFile = "first/supervisor";
+
+/** Where it is inside. */
+export const supervisorPath = `${baseFolders.opt}/${supervisorFile}`;
 
 /** Where the writable place at an index is mounted in a container's namespace; index -1 is /dev/shm. */
 export function scratchFolder(base: string, index: number): string {

@@ -1,7 +1,6 @@
 import {
   chmodSync,
   closeSync,
-  copyFileSync,
   existsSync,
   openSync,
   readFileSync,
@@ -10,25 +9,20 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname } from "node:path";
+import { groupFile, hostsFile, passwdFile } from "../../../user-names.ts";
 import { shellQuoted } from "../../../../base/processes/shell-quoted.ts";
 import type { HostRoot } from "./host-root.ts";
 import type { HostTools } from "./host-tools.ts";
 import type { Interpreters } from "../../interpreters/interpreters.ts";
-import { firstShell } from "../arguments/sandbox-view.ts";
-import { makePipes, openPathOnly, openPipes, type PipeSet } from "../pipes/pipe-sets.ts";
+import { supervisorFile } from "../arguments/sandbox-view.ts";
 import { setupEnd, withSetupProcess } from "./setup-process.ts";
 import { sandboxHostname } from "../arguments/bwrap-arguments.ts";
 
 /** Files of a sandbox's /etc, by name; they reveal nothing about the host. */
 const etcFiles: Readonly<Record<string, string>> = {
-  passwd: [
-    "root:x:0:0:root:/tmp:/bin/sh",
-    "nobody:x:65534:65534:nobody:/tmp:/bin/sh",
-    "glovebox:x:1000:1000:glovebox:/tmp:/bin/sh",
-    "",
-  ].join("\n"),
-  group: ["root:x:0:", "nogroup:x:65534:", "glovebox:x:1000:", ""].join("\n"),
-  hosts: `127.0.0.1 localhost ${sandboxHostname}\n::1 localhost\n`,
+  passwd: passwdFile(),
+  group: groupFile(),
+  hosts: hostsFile(sandboxHostname),
   hostname: `${sandboxHostname}\n`,
   "nsswitch.conf": "passwd: files\ngroup: files\nhosts: files dns\n",
 };
@@ -41,7 +35,7 @@ const etcLinks: Readonly<Record<string, string>> = {
 
 /**
  * A private mount namespace of the engine's own, from which every container's is copied. It holds a small file system
- * with what sandboxes see beside the host's system: a made-up /etc, the interpreters, and the pipes of their streams.
+ * with what sandboxes see beside the host's system: a made-up /etc, the interpreters, and the supervisor.
  *
  * No process keeps it: the open descriptors do, so it is gone with this process, without anything left on the host.
  */
@@ -53,8 +47,6 @@ export interface BaseNamespace {
   readonly userDescriptor: number | null;
   /** Of the seccomp filter's file; opened anew for each reader. */
   readonly filterDescriptor: number;
-  /** A first batch of pipes; the pool that takes them closes them. */
-  readonly pipes: readonly PipeSet[];
   /** What `bwrap --version` printed, such as `bubblewrap 0.8.0`. */
   readonly bwrapVersion: string;
   close(): void;
@@ -66,8 +58,13 @@ export interface BaseNamespaceOptions {
   readonly root: HostRoot;
   readonly interpreters: Interpreters;
   readonly seccompFilter: Uint8Array;
+  /** The supervisor's program. */
+  readonly supervisor: Uint8Array;
   readonly signal?: AbortSignal | undefined;
 }
+
+/** Flag of open(2) for a descriptor that only names a file; Node has no name for it. */
+export const openPathOnly = 0o10000000;
 
 /** Folders from which nothing is bound; the first that exists and hides no interpreter is used. */
 const possibleFolders = ["/dev/shm", "/mnt", "/media", "/srv"];
@@ -76,13 +73,25 @@ const possibleFolders = ["/dev/shm", "/mnt", "/media", "/srv"];
 const scratchPlaces = 6;
 
 /**
+ * All sandboxes together get half of the file watchers that the kernel gives their user, so that a person keeps the other
+ * half; it counts them in each user namespace on the way, and this one is above all sandboxes. Older kernels cannot.
+ */
+function keepHalfOfWatches(): string {
+  return ["instances", "watches"]
+    .map((kind) => [`/proc/sys/fs/inotify/max_user_${kind}`, `/proc/sys/user/max_inotify_${kind}`] as const)
+    .filter(([all]) => existsSync(all))
+    .map(([all, own]) => `{ echo ${Math.ceil(Number(readFileSync(all, "utf8")) / 2)} >${own}; } 2>/dev/null || :`)
+    .join("\n");
+}
+
+/**
  * Each mount costs every sandbox time, so what is small is copied. What is bound is bound recursively: in a user
  * namespace a mount may not be taken apart from what is mounted on it.
  *
  * It starts few processes, as a first run waits for each; copies, one for each folder, run beside the mounts. What cannot
  * be copied is left out.
  */
-function scriptFor(folder: string, { tools, root, interpreters }: BaseNamespaceOptions): string {
+function scriptFor(folder: string, { tools, isRoot, root, interpreters }: BaseNamespaceOptions): string {
   const { etcPaths } = root;
   const { binds } = interpreters;
   const etcFolders = Map.groupBy(etcPaths, (path) => dirname(path).slice(1));
@@ -90,13 +99,14 @@ function scriptFor(folder: string, { tools, root, interpreters }: BaseNamespaceO
     binds.filter(({ source }) => isFolder === isDirectory(source)).map(({ target }) => `opt/${target}`),
   ) as [string[], string[]];
   const folders = [
-    ...["etc", "opt/bin", "opt/first", "empty", "pipes", "mounts"],
+    ...["etc", "opt/bin", "opt/first", "empty", "mounts"],
     ...Array.from({ length: scratchPlaces }, (_, place) => `scratch/${place}`),
     ...[...etcFolders.keys(), ...boundFolders, ...boundFiles.map(dirname)],
   ];
   const words = (paths: Iterable<string>): string => Array.from(paths, shellQuoted).join(" ");
   return [
     "set -e\numask 022",
+    isRoot ? "" : keepHalfOfWatches(),
     `mount -n -t tmpfs -o size=16m,nr_inodes=4096,mode=755 glovebox ${shellQuoted(folder)}`,
     `cd ${shellQuoted(folder)}`,
     `mkdir -p ${words(new Set(folders))}`,
@@ -104,11 +114,8 @@ function scriptFor(folder: string, { tools, root, interpreters }: BaseNamespaceO
     ...[...etcFolders].map(([target, sources]) => `cp -RP ${words(sources)} ${shellQuoted(target)} &`),
     ...boundFiles.map((file) => `: >${shellQuoted(file)}`),
     ...binds.map(({ source, target }) => `mount -n --rbind ${words([source, `opt/${target}`])}`),
-    makePipes("pipes"),
     "wait",
     setupEnd,
-    // The pipes stay, but no name leads to them any more.
-    "umount -n -l pipes",
   ].join("\n");
 }
 
@@ -129,7 +136,7 @@ export async function openBaseNamespace(options: BaseNamespaceOptions): Promise<
     }
     for (const [path, target] of Object.entries(etcLinks)) symlinkSync(target, `${inside}/etc/${path}`);
     for (const { name, target } of interpreters.links) symlinkSync(target, `${inside}/opt/${name}`);
-    placeFirstShell(`${inside}/opt/${firstShell}`);
+    placeSupervisor(`${inside}/opt/${supervisorFile}`, options.supervisor);
     writeFileSync(`${inside}/filter`, options.seccompFilter);
     const bwrapVersion = readFileSync(`${inside}/version`, "utf8").trim();
     // What it can do goes by its version.
@@ -147,7 +154,6 @@ export async function openBaseNamespace(options: BaseNamespaceOptions): Promise<
         mountDescriptor: pin(`/proc/${processId}/ns/mnt`, "r"),
         userDescriptor: isRoot ? null : pin(`/proc/${processId}/ns/user`, "r"),
         filterDescriptor: pin(`${inside}/filter`, openPathOnly),
-        pipes: openPipes(`${inside}/pipes`),
         bwrapVersion,
         close,
       };
@@ -160,11 +166,11 @@ export async function openBaseNamespace(options: BaseNamespaceOptions): Promise<
 
 /**
  * The kernel treats a process whose program file it may not read as one with secrets: everything that /proc shows about
- * it belongs to root. So the first process is closed to programs even where only file modes are checked.
+ * it belongs to root. So the supervisor is closed to programs even where only file modes are checked.
  */
-function placeFirstShell(path: string): void {
-  copyFileSync("/bin/sh", path);
-  chmodSync(path, 0o111);
+function placeSupervisor(path: string, program: Uint8Array): void {
+  writeFileSync(path, program);
+  chmodSync(path, 0o555);
 }
 
 function freeFolder(sources: readonly string[]): string {

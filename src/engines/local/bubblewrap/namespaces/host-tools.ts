@@ -32,17 +32,30 @@ export function findHostTools(path: string | undefined): HostTools {
   const find = (name: string): string | undefined => folders.map((folder) => join(folder, name)).find(isExecutable);
   const found = Object.keys(packages).map((name) => [name, find(name)] as const);
   const missing = found.filter(([, file]) => file === undefined).map(([name]) => name as keyof HostTools);
-  if (missing.length > 0) throw missingTools(missing);
+  if (missing.length > 0) throw missingTools(missing, (name) => find(name) !== undefined);
   return Object.fromEntries(found) as unknown as HostTools;
 }
 
-function missingTools(missing: readonly (keyof HostTools)[]): GloveboxError {
+/** What installs packages on the common systems; each of them has only its own. */
+const installers = ["apt-get install", "dnf install", "apk add", "zypper install", "pacman -S"] as const;
+
+/**
+ * What a person types to install packages on this system; where it has no known package manager, their names.
+ * @param has whether the host has a program
+ */
+export function installLine(wanted: string, has: (program: string) => boolean): string {
+  const installer = installers.find((each) => has(each.split(" ", 1)[0] ?? ""));
+  const words = wanted.includes(" ") ? `the packages ${wanted}` : `the package ${wanted}`;
+  return installer === undefined ? `Install ${words}.` : `\`${has("sudo") ? "sudo " : ""}${installer} ${wanted}\``;
+}
+
+function missingTools(missing: readonly (keyof HostTools)[], has: (program: string) => boolean): GloveboxError {
   const wanted = [...new Set(missing.map((name) => packages[name]))].join(" ");
   return new GloveboxError(
     "ENGINE_UNAVAILABLE",
     `The embedded engine needs ${missing.join(", ")}, which this host does not have.`,
     {
-      suggestion: `Install it: apt-get install ${wanted} (Debian, Ubuntu), dnf install ${wanted} (Fedora), apk add ${wanted} (Alpine).`,
+      suggestion: installLine(wanted, has),
       context: { missing },
     },
   );

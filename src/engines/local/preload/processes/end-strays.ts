@@ -1,5 +1,6 @@
 import { readdirSync, readlinkSync, statSync } from "node:fs";
 import { setTimeout } from "node:timers/promises";
+import { readFromThreads } from "../../../../base/processes/read-from-threads.ts";
 
 /** How a process is recognised as a container's, however it got away from the program that started it. */
 export interface StrayMarks {
@@ -24,13 +25,24 @@ export async function endStrays(marks: StrayMarks, platform: NodeJS.Platform): P
 }
 
 function isStray(id: string, { folder, hostUid }: StrayMarks): boolean {
+  const place = readFromThreads(Number(id), readPlace);
+  // Processes that have ended have no folder any more.
+  if (place === null) return false;
+  if (place.startsWith(`${folder}/`)) return true;
   try {
-    // Processes that have ended have no folder any more.
-    const place = readlinkSync(`/proc/${id}/cwd`);
-    return place.startsWith(`${folder}/`) || (hostUid !== null && statSync(`/proc/${id}`).uid === hostUid);
+    return hostUid !== null && statSync(`/proc/${id}`).uid === hostUid;
   } catch {
-    // It has ended meanwhile, or is another user's.
+    // It has ended meanwhile.
     return false;
+  }
+}
+
+/** Null of a thread that has ended, and of another user's. */
+function readPlace(thread: string): string | null {
+  try {
+    return readlinkSync(`${thread}/cwd`);
+  } catch {
+    return null;
   }
 }
 

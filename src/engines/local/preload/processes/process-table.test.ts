@@ -1,16 +1,6 @@
 import { existsSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { parsePs, parseStat, readProcessTable } from "./process-table.ts";
-
-describe("parseStat", () => {
-  it("reads a process, whatever its name", () => {
-    expect(parseStat("42 (a) b) S 7 40 39 0 -1 4194560")).toEqual({ id: 42, parent: 7, group: 40, session: 39 });
-  });
-
-  it.each(["42 (x) Z 7 40 39 0", "42 (x) X 7 40 39 0", ""])("knows nothing of %j", (stat) => {
-    expect(parseStat(stat)).toBeNull();
-  });
-});
+import { parsePs, readProcessTable } from "./process-table.ts";
 
 describe("readProcessTable", () => {
   /** The way of Linux, and the one by `ps`. */

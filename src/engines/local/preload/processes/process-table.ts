@@ -1,6 +1,7 @@
 import { execFile } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { promisify } from "node:util";
+import { readProcessStat } from "../../../../base/processes/process-stat.ts";
 
 /** One process of the host. */
 export interface ProcessRow {
@@ -20,35 +21,27 @@ export async function readProcessTable(platform: NodeJS.Platform): Promise<reado
 
 /** Reads the lines of `ps -o pid=,ppid=,pgid=,stat=`; zombies are left out. */
 export function parsePs(output: string): readonly ProcessRow[] {
-  return [...output.matchAll(/^\s*(\d+)\s+(\d+)\s+(\d+)\s+([^Z\s]\S*)\s*$/gm)].map(([, id, parent, group]) => ({
-    id: Number(id),
-    parent: Number(parent),
-    group: Number(group),
-    session: null,
-  }));
+  return [...output.matchAll(/^[ \t]*(\d+)[ \t]+(\d+)[ \t]+(\d+)[ \t]+([^Z\s]\S*)[ \t]*$/gm)].map(
+    ([, id, parent, group]) => ({
+      id: Number(id),
+      parent: Number(parent),
+      group: Number(group),
+      session: null,
+    }),
+  );
 }
 
-/**
- * Reads `/proc/N/stat`, whose name in brackets may hold anything, brackets too; null for a process that has ended and
- * is only counted still.
- */
-export function parseStat(stat: string): ProcessRow | null {
-  const found = /^(\d+) .*\) ([^ZX]) (\d+) (\d+) (\d+) /s.exec(stat);
-  if (found === null) return null;
-  const [, id, , parent, group, session] = found;
-  return { id: Number(id), parent: Number(parent), group: Number(group), session: Number(session) };
-}
-
+/** Those that have ended are left out. */
 function readProc(): readonly ProcessRow[] {
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
-    .map((name) => {
-      try {
-        return parseStat(readFileSync(`/proc/${name}/stat`, "latin1"));
-      } catch {
-        // It has ended meanwhile.
-        return null;
-      }
-    })
-    .filter((row) => row !== null);
+    .map((name) => readProcessStat(Number(name)))
+    .filter((stat) => stat !== null)
+    .filter(({ hasEnded }) => !hasEnded)
+    .map(({ processId, parentId, groupId, sessionId }) => ({
+      id: processId,
+      parent: parentId,
+      group: groupId,
+      session: sessionId,
+    }));
 }

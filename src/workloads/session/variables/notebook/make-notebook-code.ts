@@ -54,7 +54,7 @@ const answer = z.union([
 /** The code is parsed in a process of its own, limited in time, memory and output. */
 export function createNotebookCode(options: NotebookCodeOptions): MakeNotebookCode {
   return async ({ path, language, code }, { signal }) => {
-    const source = Buffer.from(withPlainSpecifiers(path, Buffer.from(code))).toString("utf8");
+    const source = Buffer.from(withPlainSpecifiers(path, Buffer.from(code.replace(/^\uFEFF/, "")))).toString("utf8");
     let made = await ask(options, { language, source }, signal);
     if ("needsCompiler" in made) {
       const compilation = await options.compile(

@@ -15,7 +15,7 @@ export function parseBunReport(text: string): TestReport {
   const tests: TestEntry[] = [];
   // Bun's outermost suites are its files.
   for (const file of elementsOf(root)) addSuite(file, [], tests);
-  return { runner: "bun", tests, coverage: null };
+  return { runner: "bun", tests, unfinished: [], coverage: null };
 }
 
 function addSuite(suite: XmlElement, names: readonly string[], tests: TestEntry[]): void {

@@ -26,13 +26,28 @@ it.each([
   expect(() => read(block(lines, sums))).toThrow(RangeError);
 });
 
-it("what was cut off, or not built, is an error and nothing passed", () => {
-  expect(read("running 2 tests\ntest a ... ok\n", 101)).toEqual([
-    ["a", "passed"],
-    ["cargo test", "error"],
-  ]);
+it("a target whose test ends its process is unfinished, and the others keep their counts", () => {
+  const text = `${block("test a ... ok", "1 passed; 0 failed; 0 ignored")}running 2 tests\ntest b ... ok\n${block("test c ... ok", "1 passed; 0 failed; 0 ignored")}`;
+  const { tests, unfinished } = parseCargoReport(text + end(0));
+  expect(tests.map(({ name }) => name)).toEqual(["a", "b", "c"]);
+  expect(unfinished).toEqual(["a target with 2 tests, of which 1 ended,"]);
+});
+
+it("what was not built is an error", () => {
   expect(read("", 101)).toEqual([["cargo test", "error"]]);
   expect(() => parseCargoReport("running 0 tests\n")).toThrow(RangeError);
+});
+
+it("a package of Go that passed without a word of a test is unfinished", () => {
+  const line = (name: string, output: string): string =>
+    [
+      { Action: "output", Package: name, Output: output },
+      { Action: "pass", Package: name },
+    ]
+      .map((event) => `${JSON.stringify(event)}\n`)
+      .join("");
+  const text = `m\t/work/project\n${line("m/silent", "ok  \tm/silent\t0.002s\n")}${line("m/empty", "ok  \tm/empty\t0.002s [no tests to run]\n")}`;
+  expect(parseGoReport(text + end(0), "/work/project").unfinished).toEqual(["m/silent"]);
 });
 
 it("a test of Go that did not end is an error, and lines that are no events are nothing", () => {

@@ -1,9 +1,9 @@
-import { exitCodeOf } from "./parse-go-report.ts";
+import { exitCodeOf, extended } from "./parse-go-report.ts";
 import type { TestEntry, TestReport, TestStatus } from "../test-report.ts";
 
 /** Tests of one run, and characters of what one test prints that are kept. */
 const maxTests = 500_000;
-const maxText = 16_384;
+const maxUnfinished = 100;
 
 const statuses: Readonly<Record<string, TestStatus>> = { ok: "passed", FAILED: "failed", ignored: "skipped" };
 
@@ -17,31 +17,33 @@ export function parseCargoReport(text: string): TestReport {
   const exitCode = exitCodeOf(lines);
   if (exitCode === null) throw new RangeError("no report of cargo");
   const tests: TestEntry[] = [];
-  let at = 0;
-  while (at < lines.length) {
-    const expected = /^running (\d{1,7}) tests?$/.exec(lines[at++] ?? "")?.[1];
-    if (expected === undefined) continue;
-    const end = lines.findIndex((line, index) => index >= at && line.startsWith("test result: "));
-    if (end < 0) {
-      tests.push(...readBlock(lines.slice(at)), errorOf("A test ended the whole run.", lines.slice(at)));
-      break;
-    }
-    const block = readBlock(lines.slice(at, end));
-    checkSummary(lines[end] ?? "", block);
-    tests.push(...block);
+  const unfinished: string[] = [];
+  const starts = lines.flatMap((line, index) => (beginsBlock(line) ? [index] : []));
+  for (const [index, at] of starts.entries()) {
+    const block = lines.slice(at + 1, starts[index + 1]);
+    const end = block.findIndex((line) => line.startsWith("test result: "));
+    const found = readBlock(end < 0 ? block : block.slice(0, end));
+    // A test of a target that ends its process takes the rest of that target with it.
+    if (end < 0)
+      unfinished.push(`a target with ${lines[at]?.slice("running ".length)}, of which ${found.length} ended,`);
+    else checkSummary(block[end] ?? "", found);
+    tests.push(...found);
     if (tests.length > maxTests) throw new RangeError(`more than ${maxTests} tests`);
-    at = end + 1;
   }
-  if (tests.length === 0 && exitCode !== 0)
-    tests.push(errorOf("It could not be built, or not be started: see the output.", []));
-  return { runner: "cargo", tests, coverage: null };
+  if (tests.length === 0 && unfinished.length === 0 && exitCode !== 0)
+    tests.push(errorOf("It could not be built, or not be started: see the output."));
+  return { runner: "cargo", tests, unfinished: unfinished.slice(0, maxUnfinished), coverage: null };
+}
+
+function beginsBlock(line: string): boolean {
+  return /^running \d{1,7} tests?$/.test(line);
 }
 
 function readBlock(lines: readonly string[]): readonly TestEntry[] {
   const failures = lines.findIndex((line) => line === "failures:" || line === "successes:");
   const printed = detailsOf(failures < 0 ? [] : lines.slice(failures));
   return lines.slice(0, failures < 0 ? lines.length : failures).flatMap((line) => {
-    const found = /^test (.+?)(?: - should panic)? \.\.\. (ok|FAILED|ignored)(?:, .*)?$/.exec(line);
+    const found = /^test (.+?)(?: - should panic)? \.\.\. (ok|FAILED|ignored)(?:, .*)?$/s.exec(line);
     if (found === null) return [];
     const [, name = "", word = ""] = found;
     return [entryOf(name, statuses[word] ?? "other", printed.get(name) ?? "")];
@@ -56,13 +58,13 @@ function detailsOf(lines: readonly string[]): ReadonlyMap<string, string> {
     const next = /^---- (.+) stdout ----$/.exec(line)?.[1];
     if (next !== undefined) name = next;
     else if (line === "failures:") name = null;
-    else if (name !== null) details.set(name, `${details.get(name) ?? ""}${line}\n`.slice(0, maxText));
+    else if (name !== null) details.set(name, extended(details.get(name), `${line}\n`));
   }
   return details;
 }
 
 function entryOf(name: string, status: TestStatus, printed: string): TestEntry {
-  const place = / panicked at ([^\n]+?):(\d{1,9}):\d{1,9}:\n([^\n]*)/.exec(printed);
+  const place = / panicked at ([^\n]{1,1000}?):(\d{1,9}):\d{1,9}:\n([^\n]*)/.exec(printed);
   const details = printed.trim();
   const isBad = status === "failed";
   return {
@@ -85,7 +87,7 @@ function checkSummary(line: string, block: readonly TestEntry[]): void {
   }
 }
 
-function errorOf(message: string, lines: readonly string[]): TestEntry {
-  const details = lines.slice(-100).join("\n").slice(0, maxText);
-  return { name: "cargo test", suite: [], status: "error", file: null, line: null, durationMs: null, message, details };
+function errorOf(message: string): TestEntry {
+  const place = { file: null, line: null, durationMs: null };
+  return { name: "cargo test", suite: [], status: "error", ...place, message, details: "" };
 }

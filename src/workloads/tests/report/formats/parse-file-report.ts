@@ -23,7 +23,7 @@ function readJunit(text: string, folder: string): TestReport {
   const tests: TestEntry[] = [];
   const { name = "", file = null } = root.name === "testsuite" ? root.attributes : {};
   addElements(root, { suite: name === "" ? [] : [name], folder, file }, tests);
-  return { runner: "junit", tests, coverage: null };
+  return { runner: "junit", tests, unfinished: [], coverage: null };
 }
 
 interface Place {
@@ -82,6 +82,7 @@ function readCtrf(text: string, folder: string): TestReport {
   return {
     runner: typeof name === "string" ? name : "ctrf",
     tests: tests.map((test) => testOf(test, folder)),
+    unfinished: [],
     coverage: null,
   };
 }

@@ -3,6 +3,7 @@ import type { TestEntry, TestReport, TestStatus } from "../test-report.ts";
 /** Tests of one run, and characters of what one test or package prints that are kept. */
 const maxTests = 500_000;
 const maxText = 16_384;
+const maxUnfinished = 100;
 
 type Event = Readonly<
   Partial<Record<"Action" | "Package" | "Test" | "Output" | "ImportPath" | "FailedBuild", unknown>>
@@ -44,7 +45,24 @@ export function parseGoReport(text: string, folder: string): TestReport {
     return [...entries, errorOf(name, said)];
   });
   if (exitCode !== 0 && tests.length === 0) tests.push(errorOf("go test", [...builds.values()].join("\n")));
-  return { runner: "go", tests, coverage: coverageOf(packages) };
+  return { runner: "go", tests, unfinished: unfinishedOf(packages), coverage: coverageOf(packages) };
+}
+
+/** Packages that passed without a word of a test: their `TestMain` ended before it ran any. */
+function unfinishedOf(packages: ReadonlyMap<string, GoPackage>): readonly string[] {
+  return [...packages]
+    .filter(([, { own, tests }]) => own.status === "passed" && tests.size === 0 && !saysEmpty(own.text))
+    .map(([name]) => name)
+    .slice(0, maxUnfinished);
+}
+
+function saysEmpty(text: string): boolean {
+  return text.includes("[no tests to run]") || text.includes("[no test files]");
+}
+
+/** A text with more of it, as far as it is kept. Nothing is copied once it is full: an output has as many parts as it likes. */
+export function extended(text = "", more: string): string {
+  return text.length >= maxText ? text : (text + more).slice(0, maxText);
 }
 
 /** What the shell writes after the output: a mark and the exit code. */
@@ -71,7 +89,7 @@ function readEvents(events: readonly Event[]): ReadonlyMap<string, GoPackage> {
     if (typeof test === "string" && !known.tests.has(test) && (count += 1) > maxTests) throw new RangeError("too many");
     const subject = typeof test === "string" ? (known.tests.get(test) ?? newSubject()) : known.own;
     if (typeof test === "string") known.tests.set(test, subject);
-    if (action === "output" && typeof output === "string") subject.text = (subject.text + output).slice(0, maxText);
+    if (action === "output" && typeof output === "string") subject.text = extended(subject.text, output);
     if (typeof event.FailedBuild === "string") known.failedBuild = event.FailedBuild;
     const status = statuses[action];
     if (status === undefined) continue;
@@ -85,7 +103,7 @@ function readBuilds(events: readonly Event[]): ReadonlyMap<string, string> {
   const builds = new Map<string, string>();
   for (const { Action: action, ImportPath: path, Output: output } of events) {
     if (action !== "build-output" || typeof path !== "string" || typeof output !== "string") continue;
-    builds.set(path, ((builds.get(path) ?? "") + output).slice(0, maxText));
+    builds.set(path, extended(builds.get(path), output));
   }
   return builds;
 }

@@ -2,6 +2,8 @@ import { testStatuses, type TestEntry, type TestReport, type TestStatus } from "
 
 /** Tests of one report; a test suite of 63,740 exists. */
 const maxTests = 500_000;
+/** Names of what did not come to its end: a reader needs a few. */
+const maxUnfinished = 100;
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -10,10 +12,17 @@ type Fields = Readonly<Record<string, unknown>>;
  * @throws SyntaxError, RangeError for anything else than such a report
  */
 export function parseReport(text: string, folder: string): TestReport {
-  const { runner, tests, coverage } = fieldsOf(JSON.parse(text));
-  if (typeof runner !== "string" || !Array.isArray(tests)) throw new RangeError("no report");
+  const { runner, tests, unfinished, coverage } = fieldsOf(JSON.parse(text));
+  if (typeof runner !== "string" || !Array.isArray(tests) || !Array.isArray(unfinished)) {
+    throw new RangeError("no report");
+  }
   if (tests.length > maxTests) throw new RangeError(`more than ${maxTests} tests`);
-  return { runner, tests: tests.map((test) => entryOf(test, folder)), coverage: percentOf(coverage) };
+  return {
+    runner,
+    tests: tests.map((test) => entryOf(test, folder)),
+    unfinished: unfinished.slice(0, maxUnfinished).map((name) => relativeTo(folder, String(name))),
+    coverage: percentOf(coverage),
+  };
 }
 
 function entryOf(value: unknown, folder: string): TestEntry {

@@ -1,0 +1,3 @@
+print("waiting", flush=True)
+input()
+print("still here")

@@ -1,0 +1,315 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { failureOf } from "../../../test/helpers/failure-of.ts";
+import { KubernetesStandIn } from "../../../test/helpers/kubernetes-stand-in.ts";
+import type { ContainerSpec } from "../container-spec.ts";
+import type { Container } from "../engine.ts";
+import type { KubernetesEngine } from "./kubernetes-engine.ts";
+
+const spec: ContainerSpec = {
+  name: "glovebox-sbx-1",
+  image: "base:1",
+  labels: { "glovebox.managed": "true", "glovebox.expires-at": "1970-01-01T00:10:00.000Z" },
+  limits: { cpus: 0.5, memoryBytes: 256 * 1_048_576, pids: 64 },
+  scratch: [{ path: "/work", sizeBytes: 8_388_608 }],
+};
+let folder: string;
+let api: KubernetesStandIn;
+let engine: KubernetesEngine;
+
+async function configFile(user?: Parameters<KubernetesStandIn["kubeconfig"]>[0]): Promise<string> {
+  const file = path.join(folder, "config");
+  await writeFile(file, api.kubeconfig(user));
+  return file;
+}
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), "glovebox-kubeconfig-"));
+});
+afterAll(() => rm(folder, { recursive: true }));
+beforeEach(async () => {
+  api = await KubernetesStandIn.open();
+  engine = api.engine(await configFile());
+});
+afterEach(async () => {
+  await engine.close();
+  await api[Symbol.asyncDispose]();
+});
+
+async function started(): Promise<Container> {
+  const container = await engine.create(spec);
+  await container.start();
+  return container;
+}
+
+describe("KubernetesEngine", () => {
+  it("says what cluster it found, and not that there is one when there is none", async () => {
+    expect(await engine.probe()).toMatchObject({
+      available: true,
+      version: "v1.35.4",
+      setup: { connection: { kind: "tcp", tls: "verified", remote: true, origin: "context test" } },
+    });
+    await using none = api.engine(path.join(folder, "missing"));
+    expect(await none.probe()).toMatchObject({ available: false, isAbsent: true });
+  });
+
+  it.each([
+    ["an old one", () => void (api.version = "v1.29.3"), /too old: Glovebox needs 1\.30/],
+    ["one that does not know it", () => void (api.tokens = []), /does not know who asks/],
+    [
+      "one that gives it no rights",
+      () =>
+        void api.refusals.push({
+          call: "GET /api/v1/namespaces/boxes/pods",
+          status: 403,
+          message: "pods is forbidden",
+        }),
+      /does not allow Glovebox to list pods: pods is forbidden/,
+    ],
+  ])("does not use %s", async (_, change, reason) => {
+    change();
+    expect(await engine.probe()).toMatchObject({ available: false, reason: expect.stringMatching(reason) });
+  });
+
+  it("brings the supervisor in once, and makes one sealed pod for a sandbox", async () => {
+    const [one] = await Promise.all([engine.create(spec), engine.create({ ...spec, name: "glovebox-sbx-2" })]);
+    expect(one.id).toBe("glovebox-sbx-1");
+    expect([...api.configMaps.values()]).toMatchObject([
+      { immutable: true, metadata: { name: expect.stringMatching(/^glovebox-supervisor-x64-[0-9a-f]{32}$/) } },
+    ]);
+    expect(api.pods.get("glovebox-sbx-1")).toMatchObject({
+      spec: {
+        restartPolicy: "Never",
+        terminationGracePeriodSeconds: 1,
+        activeDeadlineSeconds: 660,
+        automountServiceAccountToken: false,
+        enableServiceLinks: false,
+        dnsPolicy: "None",
+        securityContext: { runAsNonRoot: true, runAsUser: 1_900_000_000, seccompProfile: { type: "RuntimeDefault" } },
+        containers: [
+          {
+            image: "base:1",
+            command: ["/.glovebox/supervisor"],
+            stdinOnce: true,
+            resources: { limits: { cpu: "500m", memory: "268435456" } },
+            securityContext: {
+              privileged: false,
+              allowPrivilegeEscalation: false,
+              readOnlyRootFilesystem: true,
+              capabilities: { drop: ["ALL"] },
+            },
+          },
+        ],
+      },
+    });
+  });
+
+  it("refuses a supervisor's object that holds something else", async () => {
+    await engine.create(spec);
+    for (const object of api.configMaps.values()) object["binaryData"] = { supervisor: "AAAA" };
+    await using other = api.engine(await configFile());
+    const error = await failureOf(other.create({ ...spec, name: "two" }), "UNSUPPORTED");
+    expect(error.message).toMatch(/holds something else than Glovebox's supervisor/);
+    expect(api.pods.has("two")).toBe(false);
+  });
+
+  it("attaches again until the container is there, and says the first words each time", async () => {
+    api.attachesFail = ["refused", "opened", "refused"];
+    const container = await engine.create(spec);
+    expect(await container.inspect()).toMatchObject({ running: false, exitCode: null });
+    await container.start();
+    expect(await container.isAlive()).toBe(true);
+    expect(api.supervisors).toHaveLength(1);
+    expect(api.supervisors[0]!.got("SETUP")).toHaveLength(1);
+  });
+
+  it.each([
+    [
+      "no node has room",
+      "CAPACITY",
+      {
+        conditions: [
+          {
+            type: "PodScheduled",
+            status: "False",
+            reason: "Unschedulable",
+            message: "0/1 nodes: Insufficient memory.",
+          },
+        ],
+      },
+      /no node with room for the sandbox: 0\/1 nodes: Insufficient memory/,
+    ],
+    [
+      "the image cannot be pulled",
+      "IMAGE_UNAVAILABLE",
+      { containerStatuses: [{ state: { waiting: { reason: "ErrImagePull", message: "dial tcp: no such host" } } }] },
+      /its registry cannot be reached/,
+    ],
+    [
+      "no image may be pulled",
+      "IMAGE_UNAVAILABLE",
+      { containerStatuses: [{ state: { waiting: { reason: "ErrImageNeverPull" } } }] },
+      /not on the node/,
+    ],
+    [
+      "the runtime refuses",
+      "UNSUPPORTED",
+      { containerStatuses: [{ state: { terminated: { reason: "StartError", message: "exec format error" } } }] },
+      /cannot start the sandbox: StartError: exec format error/,
+    ],
+    [
+      "the node was full",
+      "CAPACITY",
+      { phase: "Failed", reason: "OutOfmemory", message: "Node has no memory" },
+      /no memory/,
+    ],
+  ] as const)("tells with the cluster's words that %s", async (_, code, status, words) => {
+    api.podStatus = status;
+    api.attachesFail = Array.from({ length: 12 }, () => "refused" as const);
+    const container = await engine.create(spec);
+    expect((await failureOf(container.start(), code)).message).toMatch(words);
+  });
+
+  it.each([
+    [403, `pods "x" is forbidden: exceeded quota: small`, "CAPACITY"],
+    [403, `pods "x" is forbidden: violates PodSecurity "restricted:latest"`, "UNSUPPORTED"],
+    [403, "pods is forbidden: User cannot create", "ENGINE_UNAVAILABLE"],
+    [503, "apiserver is shutting down", "ENGINE_UNAVAILABLE"],
+    [422, "Pod is invalid", "UNSUPPORTED"],
+  ] as const)("takes HTTP %i (%s) for %s", async (status, message, code) => {
+    api.refusals.push({ call: "POST /api/v1/namespaces/boxes/pods", status, message });
+    expect((await failureOf(engine.create(spec), code)).message).toMatch(/^[^\n]+$/);
+  });
+
+  describe("where the network is not accepted", () => {
+    const denied = (labels: Readonly<Record<string, string>>): boolean => labels["glovebox.network"] === "none";
+    beforeEach(async () => {
+      engine = api.engine(await configFile(), { GLOVEBOX_KUBERNETES_ACCEPT: "" });
+    });
+
+    it("runs nothing before the policy is seen to hold inside, and asks an open pod once what can be reached", async () => {
+      // A new pod is open for its first moments.
+      api.reaches = (labels, tries) => !denied(labels) || tries <= 4;
+      await started();
+      expect([...api.networkPolicies.values()]).toMatchObject([
+        { spec: { podSelector: { matchLabels: { "glovebox.network": "none" } }, policyTypes: ["Ingress", "Egress"] } },
+      ]);
+      expect([...api.pods.keys()]).toEqual(["glovebox-sbx-1"]);
+      const [open, sandbox] = api.supervisors;
+      expect(open!.got("DIAL")[0]!.fields).toMatchObject({ port: 10_250, tail: Buffer.from([10, 0, 0, 1]) });
+      expect(sandbox!.got("DIAL").length).toBeGreaterThanOrEqual(6);
+      expect(sandbox!.got("SPAWN")).toEqual([]);
+      await (await engine.create({ ...spec, name: "two" })).start();
+      expect(api.supervisors).toHaveLength(3);
+    });
+
+    it("refuses a cluster that does not enforce policies, and runs nothing in it", async () => {
+      api.reaches = () => true;
+      const container = await engine.create({ ...spec, labels: { ...spec.labels, "glovebox.network": "any" } });
+      const error = await failureOf(container.start(), "UNSUPPORTED");
+      expect(error.message).toMatch(/does not enforce network policies/);
+      expect(error.suggestion).toMatch(/Calico, Cilium or kube-router.*GLOVEBOX_KUBERNETES_ACCEPT=network/);
+      expect(api.supervisors.flatMap((each) => each.got("SPAWN"))).toEqual([]);
+    });
+
+    it("takes a pod that reaches nothing anyway for no proof", async () => {
+      expect((await failureOf(engine.create(spec), "UNSUPPORTED")).message).toMatch(/Nothing shows whether/);
+      expect(api.pods.size).toBe(0);
+    });
+  });
+
+  it("ends a pod by the stream, then removes its object with a grace that tells the truth", async () => {
+    const container = await started();
+    const removed = container.remove();
+    await removed;
+    expect(api.pods.size).toBe(0);
+    const deletion = api.requests.find(({ method }) => method === "DELETE");
+    expect(deletion?.body).toMatchObject({ gracePeriodSeconds: 1, preconditions: { uid: "uid-glovebox-sbx-1" } });
+    expect(await container.isAlive()).toBe(false);
+    await container.remove();
+  });
+
+  it("says that a sandbox whose pod somebody deleted was lost", async () => {
+    const container = await started();
+    api.pods.clear();
+    const exec = failureOf(container.exec({ command: ["a"] }), "SANDBOX_LOST");
+    await api.supervisors[0]!.next("SPAWN");
+    api.supervisors[0]!.side.end();
+    await exec;
+  });
+
+  it("says that one was out of memory when the kubelet does", async () => {
+    const container = await started();
+    const pod = api.pods.get("glovebox-sbx-1")!;
+    pod["status"] = {
+      phase: "Failed",
+      containerStatuses: [{ state: { terminated: { reason: "OOMKilled", exitCode: 137 } } }],
+    };
+    const exec = failureOf(container.exec({ command: ["a"] }), "OOM_KILLED");
+    await api.supervisors[0]!.next("SPAWN");
+    api.supervisors[0]!.side.end();
+    await exec;
+  });
+
+  it("removes what was made for a caller who had gone", async () => {
+    api.answersAfterMs = 300;
+    const abort = new AbortController();
+    const created = failureOf(engine.create(spec, { signal: abort.signal }), "CANCELLED");
+    await expect.poll(() => api.pods.size).toBe(1);
+    abort.abort();
+    await created;
+    expect(api.pods.size).toBe(0);
+  });
+
+  it("lists by labels that Kubernetes cannot hold, and removes what it lists", async () => {
+    const labels = { "glovebox.managed": "true", "glovebox.writable-paths": '["/a b"]' };
+    await engine.create({ ...spec, labels });
+    const [found, ...others] = await engine.list(labels);
+    expect(others).toEqual([]);
+    expect(found).toMatchObject({ name: "glovebox-sbx-1", labels, running: true });
+    const query = new URLSearchParams(
+      api.requests.findLast(({ method, path: at }) => method === "GET" && at.endsWith("/pods"))!.query,
+    );
+    expect(query.get("labelSelector")).toBe("app.kubernetes.io/managed-by=glovebox,glovebox.managed=true");
+    expect(await engine.list({ ...labels, "glovebox.writable-paths": "[]" })).toEqual([]);
+    await found!.remove();
+    expect(await engine.list(labels)).toEqual([]);
+  });
+
+  it("pulls an image by a pod of its own, which it removes", async () => {
+    expect(await engine.images.has("base:1")).toBe(false);
+    await engine.images.pull("base:1");
+    expect(await engine.images.has("base:1")).toBe(true);
+    expect(await engine.images.identity("base:1")).toBe("sha256:1");
+    expect(api.pods.size).toBe(0);
+    await using prebuilt = api.engine(await configFile(), {}, true);
+    expect(await prebuilt.images.has("other:1")).toBe(true);
+    await prebuilt.create(spec);
+    expect(api.pods.get("glovebox-sbx-1")).toMatchObject({ spec: { containers: [{ imagePullPolicy: "Never" }] } });
+  });
+
+  it.each([
+    ["root", { processUser: "0:0" }],
+    ["installers", { rootCapabilities: [] }],
+    ["a writable root", { writableRoot: { folders: [] } }],
+    ["files of this machine", { mounts: [{ source: "/a", target: "/b", readOnly: true }] }],
+    ["an OCI runtime", { ociRuntime: "runsc" }],
+  ] as const)("refuses %s before anything is made", async (_, change) => {
+    await failureOf(engine.create({ ...spec, ...change }), "UNSUPPORTED");
+    expect(api.requests).toEqual([]);
+  });
+
+  it("asks its command for new credentials when the old ones are refused", async () => {
+    const script = `process.stdout.write(JSON.stringify({status: {token: require("fs").readFileSync(${JSON.stringify(path.join(folder, "token"))}, "utf8")}}))`;
+    const exec = { command: process.execPath, args: ["-e", script], apiVersion: "client.authentication.k8s.io/v1" };
+    await writeFile(path.join(folder, "token"), "first");
+    api.tokens = ["first"];
+    await using other = api.engine(await configFile({ exec }));
+    expect(await other.probe()).toMatchObject({ available: true });
+    await writeFile(path.join(folder, "token"), "second");
+    api.tokens = ["second"];
+    expect(await other.probe()).toMatchObject({ available: true });
+  });
+});

@@ -1,0 +1,239 @@
+import { createId } from "../../base/id.ts";
+import { programUser } from "../../policy/profile.ts";
+import type { Capabilities } from "../capabilities.ts";
+import type { ContainerSpec } from "../container-spec.ts";
+import type { CallOptions, CapabilityOptions, Container, ContainerSummary, Engine, EngineProbe } from "../engine.ts";
+import type { UserAndGroup } from "../supervised/channel/hello.ts";
+import { HostUids, farUids } from "../host-uids.ts";
+import { labels as ownLabels, managed } from "../labels.ts";
+import { parseUser } from "../supervised/container/program-request.ts";
+import { SupervisedContainer } from "../supervised/container/supervised-container.ts";
+import { supervisorBinary, type SupervisorBinary } from "../supervised/supervisor-binary.ts";
+import { uninterrupted } from "../docker-api/container/uninterrupted.ts";
+import { unavailableError, unavailabilityOf } from "../docker-api/http/unavailability.ts";
+import { KubernetesApi } from "./api.ts";
+import { findCluster } from "./find-cluster.ts";
+import type { ClusterAccess } from "./kubeconfig.ts";
+import { kubernetesCapabilities } from "./kubernetes-capabilities.ts";
+import { engineName } from "./kubernetes-errors.ts";
+import { assertPodPossible, noRuntimes } from "./kubernetes-refusals.ts";
+import { NetworkWall } from "./network-wall.ts";
+import { PodImages } from "./pod-images.ts";
+import { labelsForSelectors, managedBy, podManifest, readLabels } from "./pod-manifest.ts";
+import { PodPlace, type PodPlaceParts } from "./pod-place.ts";
+import { hasEnded, type Pod } from "./pod-status.ts";
+import { podTerms } from "./pod-terms.ts";
+import { readPod, removePod, type PodKey } from "./remove-pod.ts";
+import type { KubernetesSettings } from "./settings.ts";
+import { SupervisorObject } from "./supervisor-object.ts";
+
+export interface KubernetesEngineOptions {
+  readonly settings: KubernetesSettings;
+  /** Of the host: for a command that gives credentials, and where this process is itself in a pod. */
+  readonly environment: Readonly<Record<string, string>>;
+  readonly prebuiltOnly: boolean;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  /** A random integer, `minimum` included, `maximum` excluded. */
+  readonly randomInteger: (minimum: number, maximum: number) => number;
+}
+
+type Prove = NonNullable<PodPlaceParts["prove"]>;
+
+/** Variables of every program beside its own: the cluster does not tell those of the image. */
+const usualEnvironment = {
+  PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+  HOME: "/",
+  HOSTNAME: "sandbox",
+};
+
+/** The first version whose streams tell the end of input. */
+const firstMinor = 30;
+/** How long a pull may take. */
+const pullMs = 1_800_000;
+/** Of a pod that has its image pulled, and nothing runs in. */
+const trialLimits = { cpus: 0.1, memoryBytes: 33_554_432, pids: 16 };
+
+/** A cluster: each sandbox is a pod whose first process is the supervisor, reached over its attached stream. */
+export class KubernetesEngine implements Engine {
+  readonly name = engineName;
+  readonly images: PodImages;
+  readonly #options: KubernetesEngineOptions;
+  readonly #api: KubernetesApi;
+  readonly #users: HostUids;
+  readonly #binary: SupervisorBinary;
+  readonly #supervisor: SupervisorObject;
+  /** Null: the deployment accepts the cluster's network. */
+  readonly #wall: NetworkWall | null;
+
+  constructor(options: KubernetesEngineOptions) {
+    const { settings, environment, now, prebuiltOnly, randomInteger } = options;
+    this.#options = options;
+    this.#api = new KubernetesApi({ environment, now, findCluster: () => findCluster(settings, environment) });
+    this.#users = new HostUids(farUids, randomInteger);
+    this.#binary = supervisorBinary(settings.architecture);
+    this.#supervisor = new SupervisorObject(this.#api, this.#binary);
+    this.#wall = settings.acceptsNetwork
+      ? null
+      : new NetworkWall(this.#api, async (image, work, given) => {
+          const container = await this.#container(this.#trialSpec(image), { isDenied: false, prove: work }, given);
+          try {
+            await container.start(given);
+          } finally {
+            await container.remove();
+          }
+        });
+    this.images = new PodImages({
+      prebuiltOnly,
+      tryImage: async (image, { signal }) => {
+        const user = parseUser(programUser);
+        const key = await this.#make(this.#trialSpec(image), { user, isDenied: true }, signal);
+        return {
+          read: (given) => readPod(this.#api, key, given),
+          [Symbol.asyncDispose]: () => removePod(this.#api, key),
+        };
+      },
+    });
+  }
+
+  async probe({ signal }: CallOptions = {}): Promise<EngineProbe> {
+    try {
+      const { version, access } = await this.#examine(signal);
+      const capabilities = await this.capabilities();
+      const tls = access.isUnverified ? "unverified" : "verified";
+      const connection = { kind: "tcp", tls, remote: true, origin: access.origin } as const;
+      return { available: true, version, capabilities, setup: { connection } };
+    } catch (error) {
+      const why = unavailabilityOf(error);
+      if (why === null) throw error;
+      return { available: false, ...why };
+    }
+  }
+
+  async capabilities({ signal, ociRuntime }: CapabilityOptions = {}): Promise<Capabilities> {
+    if (ociRuntime !== undefined) throw noRuntimes(ociRuntime);
+    await this.#examine(signal);
+    return kubernetesCapabilities(this.#options.settings);
+  }
+
+  async create(spec: ContainerSpec, options: CallOptions = {}): Promise<Container> {
+    if (spec.ociRuntime !== undefined) throw noRuntimes(spec.ociRuntime);
+    assertPodPossible(spec, spec.processUser ?? programUser);
+    const wall = this.#wall;
+    await wall?.ready(spec.image, options);
+    const prove: Prove | undefined = wall === null ? undefined : (reach, pod, given) => wall.prove(reach, pod, given);
+    return this.#container(spec, { isDenied: true, prove }, options);
+  }
+
+  async #container(
+    spec: ContainerSpec,
+    { isDenied, prove }: { readonly isDenied: boolean; readonly prove: Prove | undefined },
+    { signal }: CallOptions,
+  ): Promise<SupervisedContainer> {
+    const asked = spec.processUser ?? programUser;
+    const own = asked === programUser ? this.#users.take() : null;
+    const processUser = own === null ? asked : `${own}:${own}`;
+    const user = parseUser(processUser);
+    try {
+      const key = await this.#make(spec, { user, isDenied }, signal);
+      const { image } = spec;
+      const environment = usualEnvironment;
+      const onRemoved = (): void => this.#users.release(own);
+      const place = new PodPlace({ key, image, user: processUser, environment, prove, onRemoved }, this.#api);
+      return new SupervisedContainer({
+        spec: { ...spec, processUser },
+        place,
+        terms: podTerms(this.#binary, user),
+        firstEpoch: this.#options.randomInteger(1, 65_536),
+      });
+    } catch (error) {
+      this.#users.release(own);
+      throw error;
+    }
+  }
+
+  async list(
+    labels: Readonly<Record<string, string>>,
+    { signal }: CallOptions = {},
+  ): Promise<readonly ContainerSummary[]> {
+    const path = await this.#api.path("pods");
+    const selected = Object.entries({ ...managedBy, ...labelsForSelectors(labels) });
+    const query = { labelSelector: selected.map(([name, value]) => `${name}=${value}`).join(",") };
+    const { body } = await this.#api.call("list the pods", { method: "GET", path, query, signal });
+    const pods = (body as { readonly items?: readonly Pod[] }).items ?? [];
+    return pods
+      .map((pod) => ({ pod, own: readLabels(pod.metadata.annotations) }))
+      .filter(({ own }) => Object.entries(labels).every(([name, value]) => own[name] === value))
+      .map(({ pod, own }) => ({
+        id: pod.metadata.name,
+        name: pod.metadata.name,
+        labels: own,
+        running: !hasEnded(pod),
+        createdAtMs: Date.parse(pod.metadata.creationTimestamp ?? "") || 0,
+        remove: (options) => removePod(this.#api, pod.metadata, options),
+      }));
+  }
+
+  close(): Promise<void> {
+    this.#api.close();
+    return Promise.resolve();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  /** What is made when its caller has gone meanwhile is removed. */
+  async #make(
+    spec: ContainerSpec,
+    given: { readonly user: UserAndGroup; readonly isDenied: boolean },
+    signal: AbortSignal | undefined,
+  ): Promise<PodKey> {
+    const { settings, prebuiltOnly, now } = this.#options;
+    await this.#supervisor.ready();
+    const body = podManifest(spec, {
+      ...{ ...given, architecture: settings.architecture, configMap: this.#supervisor.name },
+      ...{ pullPolicy: prebuiltOnly ? "Never" : "IfNotPresent", pullSecrets: settings.pullSecrets, now: now() },
+    });
+    const path = await this.#api.path("pods");
+    return uninterrupted(
+      async () => {
+        const answer = await this.#api.call("create a pod", { method: "POST", path, body });
+        const { name, uid } = (answer.body as unknown as Pod).metadata;
+        return { name, uid };
+      },
+      (key) => removePod(this.#api, key),
+      signal,
+    );
+  }
+
+  /** Named and labelled so that a sweep removes it if this server is gone before it does. */
+  #trialSpec(image: string): ContainerSpec {
+    const sandbox = createId("sbx");
+    const endMs = this.#options.now() + pullMs;
+    const labels = {
+      ...managed,
+      [ownLabels.sandbox]: sandbox,
+      [ownLabels.expiresAt]: new Date(endMs).toISOString(),
+    };
+    return { name: `glovebox-${sandbox}`, image, labels, limits: trialLimits, scratch: [] };
+  }
+
+  async #examine(
+    signal: AbortSignal | undefined,
+  ): Promise<{ readonly version: string; readonly access: ClusterAccess }> {
+    const { access } = await this.#api.connection();
+    const { body } = await this.#api.call("tell its version", { method: "GET", path: "/version", signal });
+    const told = body["gitVersion"];
+    const version = typeof told === "string" ? told : "";
+    const minor = /^v1\.(\d{1,4})\b/.exec(version)?.[1];
+    if (minor === undefined || Number(minor) < firstMinor) {
+      const reason = `Kubernetes ${version} is too old: Glovebox needs 1.${firstMinor} or newer.`;
+      throw unavailableError(engineName, { reason, howToStart: "Upgrade the cluster, or name another one." });
+    }
+    // What a server without the rights that it needs would find out at its first sandbox.
+    const path = await this.#api.path("pods");
+    await this.#api.call("list pods", { method: "GET", path, query: { limit: "1" }, signal });
+    return { version, access };
+  }
+}

@@ -1,0 +1,124 @@
+import { isIP } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { GloveboxError } from "../../errors/glovebox-error.ts";
+import type { CallOptions } from "../engine.ts";
+import type { NetworkTarget } from "../supervised/container/reach-address.ts";
+import type { KubernetesApi } from "./api.ts";
+import { engineName } from "./kubernetes-errors.ts";
+import { deniedLabel, managedBy } from "./pod-manifest.ts";
+import type { Pod } from "./pod-status.ts";
+
+/** Whether a pod connects to a target. */
+export type Reach = (target: NetworkTarget) => Promise<boolean>;
+
+/** Starts a pod that no policy of ours denies anything, lets the work look out of it, and removes it. */
+export type WithOpenPod = (
+  image: string,
+  work: (reach: Reach, pod: Pod) => Promise<void>,
+  options: CallOptions,
+) => Promise<void>;
+
+const policyName = "glovebox-sandboxes";
+/** Of the kubelet, which listens on every node. */
+const kubeletPort = 10_250;
+/** A new pod is open for its first half second under an old policy: Kubernetes promises no more. */
+const closesMs = 5_000;
+const lookMs = 100;
+/** Looks in a row that must find everything closed. */
+const minClosedLooks = 2;
+
+/**
+ * The policy that denies sandboxes every connection, and the proof from inside each that it is in force: what a pod without the policy
+ * reaches is not reached.
+ */
+export class NetworkWall {
+  readonly #api: KubernetesApi;
+  readonly #withOpenPod: WithOpenPod;
+  /** What an open pod has reached. */
+  #targets: Promise<readonly NetworkTarget[]> | undefined;
+
+  constructor(api: KubernetesApi, withOpenPod: WithOpenPod) {
+    this.#api = api;
+    this.#withOpenPod = withOpenPod;
+  }
+
+  /** Has the policy there, and knows what shows that it is in force. @throws UNSUPPORTED, and what a start throws */
+  async ready(image: string, options: CallOptions): Promise<void> {
+    const targets = (this.#targets ??= this.#prepare(image, options));
+    targets.catch(() => {
+      this.#targets = undefined;
+    });
+    await targets;
+  }
+
+  /** @throws UNSUPPORTED when the pod still reaches something */
+  async prove(reach: Reach, pod: Pod, { signal }: CallOptions): Promise<void> {
+    const targets = [...((await this.#targets) ?? []), ...targetsOf(pod)];
+    const isClosed = async (): Promise<boolean> => !(await Promise.all(targets.map(reach))).includes(true);
+    let closedLooks = 0;
+    for (let waitedMs = 0; waitedMs < closesMs; waitedMs += lookMs) {
+      closedLooks = (await isClosed()) ? closedLooks + 1 : 0;
+      if (closedLooks >= minClosedLooks) return;
+      await sleep(lookMs, undefined, { signal });
+    }
+    throw notEnforced();
+  }
+
+  async #prepare(image: string, options: CallOptions): Promise<readonly NetworkTarget[]> {
+    await this.#makePolicy();
+    const { access } = await this.#api.connection();
+    const server = { address: access.url.hostname.replace(/^\[|\]$/g, ""), port: Number(access.url.port || 443) };
+    const found: NetworkTarget[] = [];
+    await this.#withOpenPod(
+      image,
+      async (reach, pod) => {
+        // The server's name may lead to this machine only.
+        const candidates = [...targetsOf(pod), ...(isIP(server.address) === 0 ? [] : [server])];
+        const reached = await Promise.all(candidates.map(reach));
+        found.push(...candidates.filter((_, index) => reached[index]));
+      },
+      options,
+    );
+    if (found.length === 0) throw notProvable();
+    return found;
+  }
+
+  async #makePolicy(): Promise<void> {
+    const path = await this.#api.path("networkpolicies");
+    const spec = { podSelector: { matchLabels: deniedLabel }, policyTypes: ["Ingress", "Egress"] };
+    const body = {
+      ...{ apiVersion: "networking.k8s.io/v1", kind: "NetworkPolicy", spec },
+      metadata: { name: policyName, labels: managedBy },
+    };
+    // One that is there may say something else: the proof of each pod tells.
+    await this.#api.call("deny sandboxes the network", { method: "POST", path, body }, [409]);
+  }
+}
+
+/** The pod's own node, at each of its addresses. */
+function targetsOf({ status }: Pod): readonly NetworkTarget[] {
+  const addresses = [status?.hostIP, ...(status?.hostIPs ?? []).map(({ ip }) => ip)];
+  const known = new Set(addresses.filter((address) => address !== undefined && isIP(address) !== 0));
+  return [...known].map((address) => ({ address: address ?? "", port: kubeletPort }));
+}
+
+const accept = "or accept the cluster's network by name (GLOVEBOX_KUBERNETES_ACCEPT=network).";
+
+function notEnforced(): GloveboxError {
+  return new GloveboxError(
+    "UNSUPPORTED",
+    "The cluster does not enforce network policies: a sandbox reached its node, so nothing was run in it.",
+    {
+      suggestion: `Install what enforces them (Calico, Cilium or kube-router), ${accept}`,
+      context: { engine: engineName, missing: "noNetwork" },
+    },
+  );
+}
+
+function notProvable(): GloveboxError {
+  return new GloveboxError(
+    "UNSUPPORTED",
+    "Nothing shows whether the cluster enforces network policies: a pod without one reaches neither its node nor the API server.",
+    { suggestion: `Ask who runs the cluster, ${accept}`, context: { engine: engineName, missing: "noNetwork" } },
+  );
+}

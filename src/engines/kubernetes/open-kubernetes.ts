@@ -1,0 +1,13 @@
+import type { EngineSurroundings } from "../engine-surroundings.ts";
+import type { Engine } from "../engine.ts";
+import { KubernetesEngine } from "./kubernetes-engine.ts";
+import { readSettings } from "./settings.ts";
+
+/** The engine over the cluster that the deployment names. */
+export function openKubernetesEngine(surroundings: EngineSurroundings): Engine {
+  const { environment, architecture, prebuiltOnly, now, randomInteger } = surroundings;
+  return new KubernetesEngine({
+    settings: readSettings(environment, architecture),
+    ...{ environment, prebuiltOnly, now, randomInteger },
+  });
+}

@@ -1,0 +1,163 @@
+import { mebibyte } from "../../base/bytes.ts";
+import { labels as ownLabels } from "../labels.ts";
+import type { ContainerSpec } from "../container-spec.ts";
+import type { UserAndGroup } from "../supervised/channel/hello.ts";
+import { supervisorFolder } from "../supervised/supervisor-binary.ts";
+
+export const containerName = "sandbox";
+/** Name of the program in its folder and in its object. */
+export const supervisorFile = "supervisor";
+/** All labels of a sandbox, as JSON: the values of Kubernetes' own labels are short and have few characters. */
+const labelsAnnotation = "glovebox.labels";
+/** On every object of ours in a cluster. */
+export const managedBy: Readonly<Record<string, string>> = { "app.kubernetes.io/managed-by": "glovebox" };
+
+/** On every pod that may connect to nothing. */
+export const deniedLabel: Readonly<Record<string, string>> = { "glovebox.network": "none" };
+
+/** Its own DELETE tells when a pod is gone: with none the object goes at once, and what runs goes on for seconds. */
+export const graceSeconds = 1;
+/** After its hard end a sandbox is ended by its server; the cluster does it when that is gone. */
+const afterEndSeconds = 60;
+const defaultSharedMemoryBytes = 64 * mebibyte;
+/** Of a CPU, what a pod that is idle most of the time claims for itself. */
+const claimedCpus = 0.1;
+
+export interface ManifestOptions {
+  /** Of the first process and its programs. */
+  readonly user: UserAndGroup;
+  /** `amd64` or `arm64`. */
+  readonly architecture: string;
+  /** Name of the object that holds the supervisor. */
+  readonly configMap: string;
+  readonly pullPolicy: "IfNotPresent" | "Never";
+  readonly pullSecrets: readonly string[];
+  /** Whether the policy for sandboxes is to hold for it. */
+  readonly isDenied: boolean;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
+/** A pod whose first process is the supervisor, which waits for its server. It fits the profile `restricted`. */
+export function podManifest(spec: ContainerSpec, options: ManifestOptions): object {
+  const { user, architecture, configMap, pullSecrets } = options;
+  const deadline = deadlineSeconds(spec, options.now);
+  const volumes = [...spec.scratch, { path: "/dev/shm", sizeBytes: sharedMemoryBytesOf(spec) }].map(
+    (scratch, index) => ({
+      ...scratch,
+      name: `scratch-${index}`,
+    }),
+  );
+  return {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: {
+      name: spec.name,
+      labels: { ...labelsForSelectors(spec.labels), ...managedBy, ...(options.isDenied ? deniedLabel : {}) },
+      annotations: { [labelsAnnotation]: JSON.stringify(spec.labels) },
+    },
+    spec: {
+      restartPolicy: "Never",
+      terminationGracePeriodSeconds: graceSeconds,
+      ...(deadline === null ? {} : { activeDeadlineSeconds: deadline }),
+      automountServiceAccountToken: false,
+      enableServiceLinks: false,
+      hostname: "sandbox",
+      // There is nothing to resolve.
+      dnsPolicy: "None",
+      dnsConfig: { nameservers: ["127.0.0.1"], searches: [] },
+      nodeSelector: { "kubernetes.io/os": "linux", "kubernetes.io/arch": architecture },
+      ...(spec.ociRuntime === undefined ? {} : { runtimeClassName: spec.ociRuntime }),
+      ...(pullSecrets.length === 0 ? {} : { imagePullSecrets: pullSecrets.map((name) => ({ name })) }),
+      securityContext: {
+        runAsNonRoot: true,
+        runAsUser: user.user,
+        runAsGroup: user.group,
+        seccompProfile: { type: "RuntimeDefault" },
+      },
+      volumes: [
+        {
+          name: supervisorFile,
+          configMap: { name: configMap, defaultMode: 0o555, items: [{ key: supervisorFile, path: supervisorFile }] },
+        },
+        ...volumes.map(({ name, sizeBytes }) => ({
+          name,
+          emptyDir: { medium: "Memory", sizeLimit: String(sizeBytes) },
+        })),
+      ],
+      containers: [containerManifest(spec, options, volumes)],
+    },
+  };
+}
+
+function containerManifest(
+  { image, limits, writableRoot }: ContainerSpec,
+  { pullPolicy }: ManifestOptions,
+  volumes: readonly { readonly name: string; readonly path: string }[],
+): object {
+  const memory = String(limits.memoryBytes);
+  const cpus = (count: number): string => `${Math.max(1, Math.round(count * 1000))}m`;
+  return {
+    name: containerName,
+    image,
+    imagePullPolicy: pullPolicy,
+    // In place of the image's entry point and command, which have no part in it.
+    command: [`${supervisorFolder}/${supervisorFile}`],
+    args: [],
+    workingDir: "/",
+    stdin: true,
+    // The end of the connection is the end of the input, and with it of the supervisor.
+    stdinOnce: true,
+    tty: false,
+    // No limit of disk: the kubelet logs all of the stream, and would evict a pod for its programs' output.
+    resources: {
+      limits: { cpu: cpus(limits.cpus), memory },
+      requests: { cpu: cpus(Math.min(limits.cpus, claimedCpus)), memory },
+    },
+    securityContext: {
+      privileged: false,
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: writableRoot === undefined,
+      capabilities: { drop: ["ALL"] },
+    },
+    volumeMounts: [
+      { name: supervisorFile, mountPath: supervisorFolder, readOnly: true },
+      ...volumes.map(({ name, path }) => ({ name, mountPath: path })),
+    ],
+  };
+}
+
+function sharedMemoryBytesOf({ sharedMemoryBytes, limits }: ContainerSpec): number {
+  return sharedMemoryBytes ?? Math.min(defaultSharedMemoryBytes, Math.floor(limits.memoryBytes / 8));
+}
+
+/** Seconds until the cluster ends it by itself. */
+function deadlineSeconds({ labels }: ContainerSpec, now: number): number | null {
+  const endMs = Date.parse(labels[ownLabels.expiresAt] ?? "");
+  return Number.isNaN(endMs) ? null : Math.max(1, Math.ceil((endMs - now) / 1000)) + afterEndSeconds;
+}
+
+const labelName = /^[A-Za-z0-9](?:[A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?$/;
+const labelValue = /^(?:[A-Za-z0-9](?:[A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?)?$/;
+
+/** Those that Kubernetes can find objects by. */
+export function labelsForSelectors(labels: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(labels).filter(([name, value]) => labelName.test(name) && labelValue.test(value)),
+  );
+}
+
+/** All labels of a pod of ours; none where they cannot be read. */
+export function readLabels(
+  annotations: Readonly<Record<string, string>> | undefined,
+): Readonly<Record<string, string>> {
+  try {
+    const value = JSON.parse(annotations?.[labelsAnnotation] ?? "") as unknown;
+    if (typeof value !== "object" || value === null) return {};
+    return Object.fromEntries(
+      Object.entries(value).filter((entry): entry is [string, string] => typeof entry[1] === "string"),
+    );
+  } catch {
+    return {};
+  }
+}

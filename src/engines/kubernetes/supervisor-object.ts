@@ -1,0 +1,60 @@
+import { createHash } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { GloveboxError } from "../../errors/glovebox-error.ts";
+import type { SupervisorBinary } from "../supervised/supervisor-binary.ts";
+import type { KubernetesApi } from "./api.ts";
+import { engineName } from "./kubernetes-errors.ts";
+import { managedBy, supervisorFile } from "./pod-manifest.ts";
+
+/** The immutable object of the namespace by which the supervisor reaches pods; servers share it. */
+export class SupervisorObject {
+  readonly name: string;
+  readonly #api: KubernetesApi;
+  readonly #binary: SupervisorBinary;
+  #made: Promise<void> | undefined;
+
+  constructor(api: KubernetesApi, binary: SupervisorBinary) {
+    this.name = `glovebox-supervisor-${binary.architecture}-${binary.sha256.slice(0, 32)}`;
+    this.#api = api;
+    this.#binary = binary;
+  }
+
+  /** Has it there. @throws UNSUPPORTED when something else has its name */
+  async ready(): Promise<void> {
+    const made = (this.#made ??= this.#make());
+    made.catch(() => this.forget());
+    await made;
+  }
+
+  /** It may be gone: the next sandbox looks. */
+  forget(): void {
+    this.#made = undefined;
+  }
+
+  async #make(): Promise<void> {
+    const [bytes, path] = await Promise.all([readFile(this.#binary.path), this.#api.path("configmaps")]);
+    const body = {
+      ...{ apiVersion: "v1", kind: "ConfigMap", immutable: true },
+      metadata: { name: this.name, labels: managedBy },
+      binaryData: { [supervisorFile]: bytes.toString("base64") },
+    };
+    const { status } = await this.#api.call(
+      "bring the supervisor into the cluster",
+      { method: "POST", path, body },
+      [409],
+    );
+    if (status !== 409) return;
+    const found = await this.#api.call("look at the supervisor", { method: "GET", path: `${path}/${this.name}` });
+    const data = (found.body["binaryData"] as Readonly<Record<string, string>> | undefined)?.[supervisorFile] ?? "";
+    const sha256 = createHash("sha256").update(Buffer.from(data, "base64")).digest("hex");
+    if (sha256 === this.#binary.sha256) return;
+    throw new GloveboxError(
+      "UNSUPPORTED",
+      `The ConfigMap ${this.name} holds something else than Glovebox's supervisor.`,
+      {
+        suggestion: `Find out who made it, and delete it: kubectl delete configmap ${this.name}`,
+        context: { engine: engineName },
+      },
+    );
+  }
+}

@@ -1,0 +1,59 @@
+import type { ErrorType } from "../errors/catalogue.ts";
+import { GloveboxError } from "../errors/glovebox-error.ts";
+
+interface Row {
+  readonly type: ErrorType;
+  /** Completes "PATH ...". */
+  readonly says: string;
+  readonly suggestion: string;
+}
+
+const otherPath = "Name another path; list the folder to see what is there.";
+
+/** What can be wrong with a path in a sandbox. */
+const problems = {
+  full: {
+    type: "POLICY_DENIED",
+    says: "does not fit: the sandbox's writable space is full",
+    suggestion: "Remove files in the sandbox or write less, or ask for a larger disk limit.",
+  },
+  closed: {
+    type: "PERMISSION_DENIED",
+    says: "is not open to the sandbox's user",
+    suggestion: "Use a folder that is writable inside the sandbox, such as /work or /tmp.",
+  },
+  folder: { type: "INVALID_REQUEST", says: "is a folder", suggestion: otherPath },
+  noFolder: { type: "INVALID_REQUEST", says: "leads through something that is no folder", suggestion: otherPath },
+  special: {
+    type: "INVALID_REQUEST",
+    says: "is no file but a FIFO, a socket or a device",
+    suggestion: otherPath,
+  },
+  circle: { type: "INVALID_REQUEST", says: "leads through links that go in a circle", suggestion: otherPath },
+  longName: { type: "INVALID_REQUEST", says: "has a name that is too long", suggestion: otherPath },
+  missing: {
+    type: "NOT_FOUND",
+    says: "does not exist in the sandbox",
+    suggestion: "Check the path; list the folder to see what is there.",
+  },
+  exists: { type: "ALREADY_EXISTS", says: "exists in the sandbox", suggestion: otherPath },
+  busy: {
+    type: "CAPACITY",
+    says: "cannot be opened: the sandbox has too many open files or processes, or no memory",
+    suggestion: "End programs in the sandbox, then retry.",
+  },
+} as const satisfies Readonly<Record<string, Row>>;
+
+export type FileProblem = keyof typeof problems;
+
+/** The error for a path inside; `cause` has the kernel's words. */
+export function pathError(path: string, problem: FileProblem | null, cause: Error): GloveboxError {
+  if (problem === null) {
+    return new GloveboxError("INTERNAL", `${JSON.stringify(path)} could not be moved into or out of the sandbox.`, {
+      context: { path },
+      cause,
+    });
+  }
+  const { type, says, suggestion } = problems[problem];
+  return new GloveboxError(type, `${JSON.stringify(path)} ${says}.`, { suggestion, context: { path }, cause });
+}

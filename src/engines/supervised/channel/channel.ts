@@ -1,0 +1,315 @@
+import type { Duplex } from "node:stream";
+import { GloveboxError } from "../../../errors/glovebox-error.ts";
+import { encodeFrame } from "../frames/encode-frame.ts";
+import { exitCodes, frameLimits } from "../frames/frame-table.ts";
+import { FrameReader } from "../frames/frame-reader.ts";
+import {
+  ProtocolError,
+  type FrameFields,
+  type FrameOf,
+  type HostFrameName,
+  type SupervisorFrame,
+} from "../frames/frame.ts";
+import { readLeft, readNumbers, type LeftProcesses, type SandboxNumbers } from "../frames/tree-records.ts";
+import { shownText, type ChannelEnd, type ChannelEndReason } from "./channel-end.ts";
+import { Connection } from "./connection.ts";
+import { FileOperation, fileFrame, type FileRequest } from "./file-operation.ts";
+import { Heartbeat, type HeartbeatTimes } from "./heartbeat.ts";
+import { helloFault, setupFields, supervisorFacts, type SupervisorFacts, type SupervisorTerms } from "./hello.ts";
+import { Listener, type Listening } from "./listener.ts";
+import { fairWindows, type WindowSizes } from "./output-windows.ts";
+import { Program, spawnFrame, type ProgramRequest } from "./program.ts";
+import { Pings, Question } from "./questions.ts";
+import type { ChannelStream, Loss, StreamLink } from "./stream.ts";
+import { SandboxMeter } from "./sandbox-meter.ts";
+import { StreamTable } from "./stream-table.ts";
+
+/** Times and sizes of a channel. */
+export interface ChannelTimes extends HeartbeatTimes {
+  /** How long the supervisor may take to introduce itself. */
+  readonly helloMs: number;
+  /** How long this end may be silent before the supervisor ends everything. */
+  readonly silenceMs: number;
+}
+
+/** A loaded machine was seen to stop for some seconds; an engine that is gone is to be noticed within a minute. */
+export const channelTimes: ChannelTimes = { helloMs: 30_000, silenceMs: 60_000, pingMs: 10_000, maxUnanswered: 3 };
+
+/** What this end has sent and nobody has read: more than all input and the frames of all streams take. */
+const maxUnreadBytes = 4_194_304;
+
+/** No address: the sandbox's own. */
+const loopback = new Uint8Array();
+
+export interface ChannelOptions {
+  /** The engine's stream to the supervisor. */
+  readonly transport: Duplex;
+  /** Number of this start of the sandbox, 16 bits, another one than that of the start before. */
+  readonly epoch: number;
+  readonly terms: SupervisorTerms;
+  /** What became of the sandbox; asked once, when the channel is over, before anything that waits is told. */
+  readonly explain: (end: ChannelEnd) => Promise<Loss>;
+  /** Default: `channelTimes`. */
+  readonly times?: ChannelTimes | undefined;
+  /** Default: `fairWindows`. Larger ones for a stream are faster where an engine is far away. */
+  readonly windows?: WindowSizes | undefined;
+}
+
+/**
+ * The host's end of one stream to a supervisor. It believes nothing: what does not fit ends the channel and everything on it.
+ * Whatever happens, everything that waits for it settles, and what it holds is bounded.
+ */
+export class SupervisorChannel {
+  /** When everything on it has been told of the end. */
+  readonly ended: Promise<ChannelEnd>;
+  readonly #options: ChannelOptions;
+  readonly #times: ChannelTimes;
+  readonly #reader: FrameReader<SupervisorFrame["name"]>;
+  readonly #streams: StreamTable;
+  readonly #pings = new Pings((nonce) => this.#send("PING", 0, { nonce }));
+  readonly #left = new Question<LeftProcesses>(() => this.#send("ASK_LEFT", 0, {}));
+  readonly #meter = new SandboxMeter((intervalMs) => this.#send("NUMBERS", 0, { intervalMs }));
+  readonly #heartbeat: Heartbeat;
+  readonly #ended = Promise.withResolvers<ChannelEnd>();
+  readonly #hello = Promise.withResolvers<SupervisorFacts>();
+  #helloTimer: NodeJS.Timeout | undefined;
+  #isJudged = false;
+  #isAskedToEnd = false;
+  #isGathering = false;
+  #isOver = false;
+  #loss: Loss | undefined;
+
+  /** Sends the first frame at once: a sandbox that is not yet started finds it. */
+  constructor(options: ChannelOptions) {
+    const { transport, epoch, terms, times = channelTimes, windows = fairWindows } = options;
+    this.#options = options;
+    this.#times = times;
+    this.ended = this.#ended.promise;
+    this.#hello.promise.catch(() => {
+      // Perhaps nobody waits for it.
+    });
+    this.#reader = new FrameReader("supervisor", epoch);
+    this.#streams = new StreamTable(windows, (name, stream, fields) => this.#send(name, stream, fields));
+    this.#heartbeat = new Heartbeat({
+      times,
+      ping: () => {
+        this.#pings.send();
+        this.#meter.beat();
+      },
+      onSilence: () => this.#over("silent", "it did not answer in time"),
+    });
+    transport.on("data", (bytes: Buffer) => this.#take(bytes));
+    transport.on("error", (error: Error) => this.#cut(error.message));
+    transport.on("end", () => this.#cut("the stream ended"));
+    transport.on("close", () => this.#cut("the stream was closed"));
+    this.#send("SETUP", 0, setupFields(terms, windows, times.silenceMs));
+  }
+
+  /** Whether nothing can be asked of it any more. */
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  /**
+   * Waits until the supervisor has introduced itself and was found to be what it must be; only then is anything else to be asked.
+   * The time that it may take begins with the first call.
+   */
+  hello(): Promise<SupervisorFacts> {
+    if (!this.#isOver && !this.#isJudged) {
+      this.#helloTimer ??= setTimeout(
+        () => this.#over("silent", "it did not introduce itself in time"),
+        this.#times.helloMs,
+      );
+    }
+    return this.#hello.promise;
+  }
+
+  /** Starts a program. @throws INVALID_REQUEST, CAPACITY with 256 streams, SANDBOX_LOST */
+  async spawn(request: ProgramRequest): Promise<Program> {
+    const { fields, strings } = spawnFrame(request);
+    return this.#begin("SPAWN", fields, (link) => new Program(link, request, strings));
+  }
+
+  /**
+   * Connects to a port on the sandbox's loopback, or at an address of 4 or 16 bytes; `dialled` of the result says whether it is open.
+   * @throws CAPACITY, SANDBOX_LOST
+   */
+  dial(port: number, family: 4 | 6, deadlineMs: number, address: Uint8Array = loopback): Promise<Connection> {
+    return this.#begin("DIAL", { port, family, deadlineMs, tail: address }, (link) => new Connection(link, false));
+  }
+
+  /** Listens on the sandbox's loopback; port 0: any that is free. @throws CAPACITY, SANDBOX_LOST */
+  listen(port: number, family: 4 | 6, listening: Listening): Promise<Listener> {
+    const kind = listening.kind === "connections" ? 0 : 1;
+    return this.#begin("LISTEN", { port, family, kind }, (link) => new Listener(link, listening));
+  }
+
+  /** Begins a file operation. @throws INVALID_REQUEST, CAPACITY, SANDBOX_LOST */
+  async file(request: FileRequest): Promise<FileOperation> {
+    return this.#begin("FILE", fileFrame(request), (link) => new FileOperation(link));
+  }
+
+  /** Everything that lives inside beside the programs themselves. @throws SANDBOX_LOST */
+  async left(): Promise<LeftProcesses> {
+    await this.#usable();
+    return this.#left.ask();
+  }
+
+  /** What the sandbox uses now. @throws SANDBOX_LOST */
+  async numbers(): Promise<SandboxNumbers> {
+    await this.#usable();
+    return this.#meter.ask();
+  }
+
+  /** Has what the sandbox uses pushed to `listener`, in place of an earlier one, now and then each second while the channel lives. */
+  pushNumbers(listener: (numbers: SandboxNumbers) => void): void {
+    this.#meter.push(listener);
+  }
+
+  /** SIGKILL to the tree that uses most memory now, if there is one; resolves when nothing is left of it. @throws SANDBOX_LOST */
+  async endLargest(): Promise<void> {
+    const { trees } = await this.numbers();
+    const [largest] = trees.toSorted((a, b) => (b.residentBytes ?? 0) - (a.residentBytes ?? 0));
+    if (largest !== undefined) await this.#streams.programAt(largest.stream)?.endTree(0);
+  }
+
+  /** Resolves when the supervisor answers. @throws SANDBOX_LOST */
+  async ping(): Promise<void> {
+    await this.#usable();
+    return this.#pings.ask();
+  }
+
+  /** Work that stops the sandbox for a while: the supervisor may be silent meanwhile. */
+  whileFrozen<T>(work: () => Promise<T>): Promise<T> {
+    return this.#heartbeat.whileFrozen(work);
+  }
+
+  /** Ends everything inside, SIGTERM first if there is a grace, and with it the sandbox; resolves when the channel is over. */
+  async endAll(graceMs: number): Promise<void> {
+    this.#isAskedToEnd = true;
+    if (!this.#isOver) this.#send("END_TREE", 0, { graceMs });
+    await this.ended;
+  }
+
+  /** Gives the channel up: its end is the end of everything inside. Resolves when everything that waits for it was told. */
+  async close(): Promise<void> {
+    this.#over("closed", "it was closed");
+    await this.ended;
+  }
+
+  async #begin<Name extends "SPAWN" | "DIAL" | "LISTEN" | "FILE", Stream extends ChannelStream>(
+    name: Name,
+    fields: FrameFields<Name>,
+    make: (link: StreamLink) => Stream,
+  ): Promise<Stream> {
+    await this.#usable();
+    return this.#streams.begin(name, fields, make);
+  }
+
+  /** @throws what became of the sandbox, once the channel is over */
+  async #usable(): Promise<void> {
+    // After the order to end everything none but its end is an answer.
+    if (!this.#isOver && !this.#isAskedToEnd) return;
+    await this.ended;
+    throw lossError(this.#loss);
+  }
+
+  #send<Name extends HostFrameName>(name: Name, stream: number, fields: FrameFields<Name>): void {
+    if (this.#isOver) return;
+    const { transport, epoch } = this.#options;
+    // What is said at once goes out in one piece, and is not answered before this call has returned.
+    if (!this.#isGathering) {
+      this.#isGathering = true;
+      transport.cork();
+      queueMicrotask(() => {
+        this.#isGathering = false;
+        transport.uncork();
+      });
+    }
+    transport.write(encodeFrame(name, { epoch, stream }, fields));
+    if (transport.writableLength > maxUnreadBytes) this.#over("stuck", "it does not read what it is sent");
+  }
+
+  #take(bytes: Buffer): void {
+    if (this.#isOver) return;
+    try {
+      this.#reader.read(bytes, (frame) => {
+        if (!this.#isOver) this.#receive(frame);
+      });
+    } catch (error) {
+      if (!(error instanceof ProtocolError)) throw error;
+      this.#over("nonsense", error.message);
+    }
+  }
+
+  #receive(frame: SupervisorFrame): void {
+    if (frame.name === "TROUBLE") return this.#troubled(frame.fields);
+    if (!this.#isJudged) return this.#judge(frame);
+    if (frame.name === "HELLO") {
+      throw new ProtocolError("a second HELLO");
+    } else if (frame.name === "PONG") {
+      this.#pings.answer(frame.fields.nonce);
+      this.#heartbeat.answered();
+    } else if (frame.name === "STATS") {
+      this.#meter.answer(readNumbers(frame.fields));
+    } else if (frame.name === "LEFT" && frame.stream === 0) {
+      this.#left.answer(readLeft(frame.fields));
+    } else {
+      this.#streams.receive(frame);
+    }
+  }
+
+  #judge(frame: FrameOf<SupervisorFrame["name"]>): void {
+    if (frame.name !== "HELLO") throw new ProtocolError(`${frame.name} before HELLO`);
+    const { terms } = this.#options;
+    const fault = helloFault(frame.fields, terms);
+    if (fault !== null) return this.#over("refused", fault);
+    this.#isJudged = true;
+    clearTimeout(this.#helloTimer);
+    this.#heartbeat.start();
+    this.#hello.resolve(supervisorFacts(frame.fields, terms));
+  }
+
+  #troubled({ code, tail }: FrameFields<"TROUBLE">): void {
+    if (tail.length > frameLimits.maxTroubleBytes) throw new ProtocolError("TROUBLE that is too long");
+    const isAsked = this.#isAskedToEnd && code === exitCodes.ASKED;
+    this.#over(isAsked ? "asked" : "trouble", shownText(tail), code);
+  }
+
+  #cut(detail: string): void {
+    const within = this.#reader.isWithinFrame ? " in the middle of a frame" : "";
+    this.#over(this.#isAskedToEnd ? "asked" : "cut", `${detail}${within}`);
+  }
+
+  #over(reason: ChannelEndReason, detail: string, code: number | null = null): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    clearTimeout(this.#helloTimer);
+    this.#heartbeat.stop();
+    this.#options.transport.destroy();
+    void this.#tellAll({ reason, detail, code });
+  }
+
+  async #tellAll(end: ChannelEnd): Promise<void> {
+    const loss = await this.#options
+      .explain(end)
+      .catch((error: unknown) => ({ error: lostWithout(error), isGone: false }));
+    this.#loss = loss;
+    const error = lossError(loss);
+    this.#hello.reject(error);
+    this.#pings.lose(error);
+    this.#left.settle({ error });
+    this.#meter.lose({ error });
+    this.#streams.lose(loss);
+    this.#ended.resolve(end);
+  }
+}
+
+function lostWithout(cause: unknown): GloveboxError {
+  return new GloveboxError("SANDBOX_LOST", "The sandbox was lost, and its engine could not be asked why.", { cause });
+}
+
+/** The error of what is asked of a sandbox that is over. */
+function lossError(loss: Loss | undefined): GloveboxError {
+  return loss?.error ?? new GloveboxError("SANDBOX_LOST", "The sandbox has been ended.");
+}

@@ -1,0 +1,122 @@
+import type { SyscallArchitecture } from "../../../policy/seccomp/syscall-numbers.ts";
+import { factBits, protocolVersion } from "../frames/frame-table.ts";
+import type { FrameFields } from "../frames/frame.ts";
+import type { WindowSizes } from "./output-windows.ts";
+
+/** `apart`: programs are another user than pid 1 and can regain nothing of it; `shared`: they are the same. */
+export type SupervisorMode = "apart" | "shared";
+
+/** A system call that is tried under the filter, and how the filter must refuse it. */
+export interface Probe {
+  readonly call: number;
+  /** The errno that only the filter gives. */
+  readonly errno: number;
+}
+
+/** What the supervisor of one sandbox is told, and what it must be. */
+export interface SupervisorTerms {
+  /** Hash of the program that was shipped, as it reports it. */
+  readonly build: string;
+  readonly mode: SupervisorMode;
+  readonly architecture: SyscallArchitecture;
+  /** Who pid 1 becomes, with the capabilities that it has; null: it stays who it is. */
+  readonly becomes: UserAndGroup | null;
+  /** Who pid 1 must be after that. */
+  readonly own: UserAndGroup;
+  /** Exactly the capabilities that pid 1 must have. */
+  readonly capabilities: bigint;
+  /** Who programs are: the probes are made as them. */
+  readonly programs: UserAndGroup;
+  /** Group numbers that nothing else has, one for each program at once; null: daemons stay below their wardens. */
+  readonly tags: { readonly first: number; readonly count: number } | null;
+  /** BPF program for each program, from `spawnFilter`. */
+  readonly filter: Uint8Array;
+  readonly probes: readonly [Probe, Probe, Probe];
+  /** Facts that it must have. */
+  readonly facts: readonly (keyof typeof factBits)[];
+}
+
+export interface UserAndGroup {
+  readonly user: number;
+  readonly group: number;
+}
+
+/** What the supervisor found where it is. */
+export interface SupervisorFacts {
+  readonly mode: SupervisorMode;
+  /** Version of the control groups that it sees; 0: none. */
+  readonly cgroup: number;
+  readonly facts: ReadonlySet<keyof typeof factBits>;
+  readonly processors: number;
+}
+
+const unchanged = 0xffff_ffff;
+
+/** Fields of the first frame. */
+export function setupFields(
+  terms: SupervisorTerms,
+  { streamBytes, totalBytes }: WindowSizes,
+  silenceMs: number,
+): FrameFields<"SETUP"> {
+  const { becomes, programs, tags, probes, filter } = terms;
+  return {
+    version: protocolVersion,
+    ownUser: becomes?.user ?? unchanged,
+    ownGroup: becomes?.group ?? unchanged,
+    firstTag: tags?.first ?? 0,
+    tagCount: tags?.count ?? 0,
+    silenceMs,
+    streamWindow: streamBytes,
+    totalWindow: totalBytes,
+    probe1: probes[0].call,
+    probe2: probes[1].call,
+    probe3: probes[2].call,
+    probeUser: programs.user,
+    probeGroup: programs.group,
+    tail: filter,
+  };
+}
+
+const modes: Readonly<Record<SupervisorMode, number>> = { apart: 1, shared: 2 };
+const architectures: Readonly<Record<SyscallArchitecture, number>> = { x64: 1, arm64: 2 };
+
+/** What is wrong with a supervisor's introduction, as the first thing that differs; null when it is what it must be. */
+export function helloFault(hello: FrameFields<"HELLO">, terms: SupervisorTerms): string | null {
+  const build = Buffer.from(hello.tail).toString("latin1");
+  const expected: readonly (readonly [what: string, got: unknown, expected: unknown])[] = [
+    ["protocol version", hello.version, protocolVersion],
+    ["build", build.length > maxShownBuild ? `${build.slice(0, maxShownBuild)}…` : build, terms.build],
+    ["mode", hello.mode, modes[terms.mode]],
+    ["architecture", hello.architecture, architectures[terms.architecture]],
+    ["user", hello.user, terms.own.user],
+    ["group", hello.group, terms.own.group],
+    ["capabilities", hello.capabilities, terms.capabilities],
+    ["answer to probe 1", hello.probe1, terms.probes[0].errno],
+    ["answer to probe 2", hello.probe2, terms.probes[1].errno],
+    ["answer to probe 3", hello.probe3, terms.probes[2].errno],
+    ["capabilities of programs", hello.probeCapabilities, 0n],
+    ["version of control groups", hello.cgroup <= maxCgroup, true],
+    ["known facts", (hello.facts & ~allFacts) === 0, true],
+    ["missing facts", missingFacts(hello.facts, terms).join(), ""],
+  ];
+  const wrong = expected.find(([, got, value]) => got !== value);
+  if (wrong === undefined) return null;
+  const [what, got, value] = wrong;
+  return `${what}: expected ${JSON.stringify(String(value))}, got ${JSON.stringify(String(got))}`;
+}
+
+const maxShownBuild = 80;
+const maxCgroup = 2;
+const allFacts = Object.values(factBits).reduce((sum: number, bit) => sum | bit, 0);
+
+/** What the supervisor found; only for one that was judged. */
+export function supervisorFacts(hello: FrameFields<"HELLO">, { mode }: SupervisorTerms): SupervisorFacts {
+  const names = Object.keys(factBits) as (keyof typeof factBits)[];
+  const facts = new Set(names.filter((name) => (hello.facts & factBits[name]) !== 0));
+  return { mode, cgroup: hello.cgroup, facts, processors: hello.processors };
+}
+
+function missingFacts(facts: number, terms: SupervisorTerms): readonly string[] {
+  const needed = terms.filter.length > 0 ? [...terms.facts, "FILTER" as const] : terms.facts;
+  return needed.filter((name) => (facts & factBits[name]) === 0);
+}

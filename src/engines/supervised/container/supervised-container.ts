@@ -1,0 +1,347 @@
+import { posix } from "node:path";
+import { Readable, type Duplex } from "node:stream";
+import { settlesWithin, throwIfCancelled, untilCancelled, withinMs } from "../../../base/abort.ts";
+import type { GloveboxError } from "../../../errors/glovebox-error.ts";
+import { programUser } from "../../../policy/profile.ts";
+import type { ContainerSpec } from "../../container-spec.ts";
+import type { ContainerStats } from "../../container-stats.ts";
+import type {
+  CallOptions,
+  Container,
+  ContainerState,
+  ExecSpec,
+  OpenedPort,
+  PlacedFile,
+  Process,
+  TerminalProcess,
+  TerminalSize,
+} from "../../engine.ts";
+import { SupervisorChannel, type ChannelTimes } from "../channel/channel.ts";
+import type { SupervisorTerms } from "../channel/hello.ts";
+import type { Program } from "../channel/program.ts";
+import { FolderFiles } from "../files/folder-files.ts";
+import type { SandboxNumbers } from "../frames/tree-records.ts";
+import { beginProgram } from "./begin-program.ts";
+import { connectPort } from "./connect-port.ts";
+import { attachedTooLate, notRunning, nothingToAttachTo } from "./container-errors.ts";
+import { containerLoss } from "./container-loss.ts";
+import type { EngineContainer } from "./engine-container.ts";
+import { listenPort } from "./listen-port.ts";
+import { openFolders } from "./open-folders.ts";
+import { parseUser, programRequest } from "./program-request.ts";
+import { exitCodeOf, failedProcess, laterProcess, programProcess } from "./program-process.ts";
+import { reachAddress } from "./reach-address.ts";
+import { startFailure } from "./start-failure.ts";
+
+/** How long a supervisor may take to end everything, beside the grace that it gives. */
+const endMs = 5_000;
+/** How long one that can start programs may take to answer. */
+const answerMs = 5_000;
+/** SIGTERM, as Linux numbers it. */
+const terminate = 15;
+/** Death by SIGKILL, which ends everything in a container. */
+const killedExitCode = 137;
+const maxEpoch = 65_535;
+/** A later one of the same name replaces it, which takes the right to write. */
+const placedMode = 0o644;
+
+export interface SupervisedContainerParts {
+  readonly spec: ContainerSpec;
+  readonly place: EngineContainer;
+  readonly terms: SupervisorTerms;
+  /** Default: `channelTimes`. */
+  readonly times?: ChannelTimes | undefined;
+  /** A number that differs from that of another server's start of the same container, 16 bits. */
+  readonly firstEpoch: number;
+}
+
+/** A container whose programs a supervisor starts, watches and ends: the same for every engine that gives a stream to one. */
+export class SupervisedContainer implements Container {
+  readonly #parts: SupervisedContainerParts;
+  #epoch: number;
+  #channel: SupervisorChannel | undefined;
+  #isEndedByUs = false;
+  #mountsVerified = false;
+  #exitCode: number | null = null;
+  /** Whether the kernel had ended something for memory when the main process ended; null when that is not known. */
+  #mainOomKilled: boolean | null = null;
+  /** The main process, once somebody waits for it: settled by the start. */
+  #attached: PromiseWithResolvers<Process> | undefined;
+  #main: Program | undefined;
+  readonly #started = Promise.withResolvers<SupervisorChannel>();
+  /** Whether the supervisor sees what its sandbox uses. */
+  #seesUsage = false;
+  #statsListener: ((stats: ContainerStats) => void) | undefined;
+
+  constructor(parts: SupervisedContainerParts) {
+    this.#parts = parts;
+    this.#epoch = parts.firstEpoch;
+    this.#started.promise.catch(() => {
+      // Who waits for it is told.
+    });
+  }
+
+  get id(): string {
+    return this.#parts.place.id;
+  }
+
+  get mountsVerified(): boolean {
+    return this.#mountsVerified;
+  }
+
+  folderOf(path: string): string {
+    return this.#parts.place.folderOf?.(path) ?? path;
+  }
+
+  async attach({ signal }: CallOptions = {}): Promise<Process> {
+    throwIfCancelled(signal);
+    if (this.#parts.spec.command === undefined) throw nothingToAttachTo();
+    if (this.#attached !== undefined || this.#channel !== undefined) throw attachedTooLate();
+    this.#attached = Promise.withResolvers<Process>();
+    this.#attached.promise.catch(() => {
+      // Its process tells it.
+    });
+    return laterProcess(this.#attached.promise);
+  }
+
+  /** @throws UNSUPPORTED when the supervisor is not what it must be; nothing was run then */
+  async start({ signal }: CallOptions = {}): Promise<void> {
+    throwIfCancelled(signal);
+    if (this.#channel?.isOver === false) return;
+    this.#isEndedByUs = false;
+    try {
+      const { mountsVerified } = await this.#parts.place.start((stream) => this.#open(stream), { signal });
+      this.#mountsVerified = mountsVerified;
+      const channel = this.#channel;
+      if (channel === undefined) throw this.#lost();
+      const { cgroup } = await untilCancelled(channel.hello(), signal);
+      await untilCancelled(this.#proveNetwork(channel, signal), signal);
+      this.#seesUsage = cgroup > 0;
+      this.#pushStats(channel);
+      await untilCancelled(openFolders(channel, this.#parts.place), signal);
+      this.#started.resolve(channel);
+      if (this.#parts.spec.command !== undefined) await this.#startMain(channel, this.#parts.spec.command);
+    } catch (error) {
+      this.#attached?.reject(error);
+      this.#isEndedByUs = true;
+      await this.#channel?.close();
+      throw error;
+    }
+  }
+
+  /** A program that cannot be started is a process that has ended with 126 or 127. Given up, it leaves nothing behind. */
+  async exec(spec: ExecSpec, options: CallOptions = {}): Promise<Process> {
+    return this.#begin(spec, undefined, options);
+  }
+
+  async execInTerminal(spec: ExecSpec, size: TerminalSize, options: CallOptions = {}): Promise<TerminalProcess> {
+    return this.#begin(spec, size, options);
+  }
+
+  async connect(port: number, { signal }: CallOptions = {}): Promise<Duplex> {
+    return connectPort(this.#live(), port, signal);
+  }
+
+  listen(port: number, onConnection: (connection: Duplex) => void, options: CallOptions = {}): Promise<OpenedPort> {
+    return listenPort(this.#live(), port, onConnection, options.signal);
+  }
+
+  async placeFile({ path, content, user }: PlacedFile, { signal }: CallOptions = {}): Promise<void> {
+    const { dir, base } = posix.parse(path);
+    await this.files(dir, user).write(base, Readable.from([content]), { mode: placedMode, signal });
+  }
+
+  /** Files beneath an absolute folder of the sandbox, as `user` (`uid:gid`; default: that of its programs) has them. */
+  files(folder: string, user: string = this.#user): FolderFiles {
+    return new FolderFiles(() => this.#live(), { folder, ...parseUser(user) });
+  }
+
+  async inspect(options: CallOptions = {}): Promise<ContainerState> {
+    const channel = this.#channel;
+    if (channel === undefined) return this.#parts.place.inspect(options);
+    if (!channel.isOver) return { running: true, exitCode: null, oomKilled: await this.#hasKilledForMemory(options) };
+    await untilCancelled(channel.ended, options.signal);
+    const { oomKilled, exitCode } = await this.#parts.place.inspect(options);
+    const ownCode = this.#isEndedByUs ? killedExitCode : (exitCode ?? killedExitCode);
+    return { running: false, exitCode: this.#exitCode ?? ownCode, oomKilled: this.#mainOomKilled ?? oomKilled };
+  }
+
+  async isAlive({ signal }: CallOptions = {}): Promise<boolean> {
+    const channel = this.#channel;
+    if (channel === undefined || channel.isOver) return false;
+    return untilCancelled(
+      withinMs(
+        answerMs,
+        () => this.#lost(),
+        () => channel.ping(),
+      ).then(
+        () => true,
+        () => false,
+      ),
+      signal,
+    );
+  }
+
+  /** SIGKILL to the program that uses most memory now and to all that it started; resolves when nothing of it is left. */
+  async endLargest(): Promise<void> {
+    await this.#live().endLargest();
+  }
+
+  /** What the supervisor sees in some milliseconds; what it cannot see the engine is asked for. */
+  async stats(options: CallOptions = {}): Promise<ContainerStats> {
+    const numbers = await untilCancelled(this.#numbers(), options.signal);
+    if (numbers === null || numbers.memoryBytes === null) return this.#parts.place.stats(options);
+    return statsOf(numbers);
+  }
+
+  watchStats(listener: (stats: ContainerStats) => void): boolean {
+    this.#statsListener = listener;
+    if (this.#channel !== undefined) this.#pushStats(this.#channel);
+    return this.#seesUsage;
+  }
+
+  async writtenBytes(options: CallOptions = {}): Promise<number | null> {
+    return this.#parts.spec.writableRoot === undefined ? null : this.#parts.place.writtenBytes(options);
+  }
+
+  async writtenFolder(options: CallOptions = {}): Promise<string | null> {
+    return this.#parts.spec.writableRoot === undefined ? null : this.#parts.place.writtenFolder(options);
+  }
+
+  async wait(options: CallOptions = {}): Promise<ContainerState> {
+    const channel = await untilCancelled(this.#started.promise, options.signal);
+    await untilCancelled(channel.ended, options.signal);
+    return this.inspect(options);
+  }
+
+  async stop(graceMs: number, { signal }: CallOptions = {}): Promise<void> {
+    const main = this.#main;
+    if (main === undefined) return untilCancelled(this.#endAll(graceMs), signal);
+    this.#isEndedByUs = true;
+    main.signal(terminate, "program");
+    await untilCancelled(settlesWithin(main.exit, graceMs), signal);
+    await this.kill({ signal });
+  }
+
+  async kill({ signal }: CallOptions = {}): Promise<void> {
+    await untilCancelled(this.#endAll(0), signal);
+  }
+
+  commit(labels: Readonly<Record<string, string>>, options: CallOptions = {}): Promise<string> {
+    const commit = (): Promise<string> => this.#parts.place.commit(labels, options);
+    return this.#channel === undefined ? commit() : this.#channel.whileFrozen(commit);
+  }
+
+  async remove(options: CallOptions = {}): Promise<void> {
+    this.#isEndedByUs = true;
+    const closed = this.#channel?.close();
+    await this.#parts.place.remove(options);
+    this.#attached?.reject(this.#lost());
+    this.#started.reject(this.#lost());
+    await closed;
+  }
+
+  get #user(): string {
+    return this.#parts.spec.processUser ?? programUser;
+  }
+
+  #open(transport: Duplex): void {
+    const { place, terms, times } = this.#parts;
+    const epoch = this.#epoch;
+    // Nothing late of this start is taken for something of the next one.
+    this.#epoch = epoch >= maxEpoch ? 1 : epoch + 1;
+    this.#channel = new SupervisorChannel({
+      ...{ transport, epoch, terms, times },
+      explain: (end) => containerLoss(place, end, this.#isEndedByUs),
+    });
+  }
+
+  async #proveNetwork(channel: SupervisorChannel, signal: AbortSignal | undefined): Promise<void> {
+    await this.#parts.place.prove?.((target) => reachAddress(channel, target), { signal });
+  }
+
+  /** @throws SANDBOX_LOST */
+  #live(): SupervisorChannel {
+    if (this.#channel === undefined) throw this.#lost();
+    return this.#channel;
+  }
+
+  async #begin(spec: ExecSpec, terminal: TerminalSize | undefined, { signal }: CallOptions): Promise<TerminalProcess> {
+    throwIfCancelled(signal);
+    const { spec: container, place } = this.#parts;
+    if (place.admit !== undefined) await untilCancelled(place.admit(spec, { signal }), signal);
+    const request = { ...programRequest(spec, container, place.environment), terminal };
+    return beginProgram(this.#live(), request, signal);
+  }
+
+  async #startMain(channel: SupervisorChannel, command: readonly string[]): Promise<void> {
+    const { spec, place } = this.#parts;
+    const request = programRequest({ command }, spec, place.environment);
+    const program = await channel.spawn(request);
+    this.#main = program;
+    const start = await program.started;
+    const process = start.isStarted
+      ? programProcess(program)
+      : failedProcess(startFailure(start.end, command[0] ?? "", request.folder));
+    this.#attached?.resolve(process);
+    void this.#endWithMain(program, process);
+  }
+
+  /** The main process's end is the container's, once its output has come. */
+  async #endWithMain(program: Program, process: Process): Promise<void> {
+    try {
+      this.#exitCode = program.hasExited ? exitCodeOf(await program.exit) : (await process.exit).exitCode;
+    } catch {
+      this.#exitCode = (await process.exit.catch(() => null))?.exitCode ?? null;
+    }
+    await program.output.whenEnded;
+    const kills = (await this.#numbers())?.memoryKills ?? null;
+    this.#mainOomKilled = kills === null ? null : kills > 0;
+    await this.#endAll(0);
+  }
+
+  async #endAll(graceMs: number): Promise<void> {
+    const channel = this.#channel;
+    if (channel === undefined) return this.#parts.place.kill();
+    if (!channel.isOver) this.#isEndedByUs = true;
+    if (await settlesWithin(channel.endAll(graceMs), graceMs + endMs)) return;
+    await this.#parts.place.kill();
+    await channel.close();
+  }
+
+  /** Has the supervisor of this start tell whoever listens. */
+  #pushStats(channel: SupervisorChannel): void {
+    const listener = this.#statsListener;
+    if (listener !== undefined && this.#seesUsage) channel.pushNumbers((numbers) => listener(statsOf(numbers)));
+  }
+
+  async #numbers(): Promise<SandboxNumbers | null> {
+    const channel = this.#channel;
+    if (channel === undefined || channel.isOver || !this.#seesUsage) return null;
+    return withinMs(
+      answerMs,
+      () => this.#lost(),
+      () => channel.numbers(),
+    ).catch(() => null);
+  }
+
+  async #hasKilledForMemory(options: CallOptions): Promise<boolean | null> {
+    const { oomKills } = await this.stats(options);
+    return oomKills === null ? null : oomKills > 0;
+  }
+
+  #lost(): GloveboxError {
+    return notRunning(this.#parts.place.engine.title);
+  }
+}
+
+function statsOf(numbers: SandboxNumbers): ContainerStats {
+  return {
+    memoryBytes: numbers.memoryBytes,
+    memoryPeakBytes: numbers.memoryPeakBytes,
+    oomKills: numbers.memoryKills,
+    cpuTimeMs: numbers.cpuTimeMs,
+    diskReadBytes: numbers.diskReadBytes,
+    diskWriteBytes: numbers.diskWriteBytes,
+  };
+}

@@ -1,0 +1,84 @@
+import { z } from "zod";
+
+/** What of a request's JSON schema says how much of something it may have. */
+export interface SizedSchema {
+  readonly type?: unknown;
+  readonly maxItems?: number;
+  readonly maxProperties?: number;
+  readonly items?: SizedSchema;
+  readonly properties?: Readonly<Record<string, SizedSchema>>;
+  readonly additionalProperties?: SizedSchema | boolean;
+  readonly anyOf?: readonly SizedSchema[];
+}
+
+/** A list or an object with more in it than its schema allows. */
+export interface Surplus {
+  readonly path: readonly PropertyKey[];
+  readonly message: string;
+}
+
+const schemas = new WeakMap<z.ZodObject, SizedSchema>();
+
+/**
+ * The first list or object of a request that has more entries than it may have; null for none. A schema checks each
+ * entry before it counts them, so this comes first: it looks at counts only, and at entries of what is within its
+ * bound.
+ */
+export function findSurplus(request: z.ZodObject, body: unknown): Surplus | null {
+  return surplusOf(sizedSchemaOf(request), body, []);
+}
+
+/** The JSON schema of a request as it is written, made once. */
+export function sizedSchemaOf(request: z.ZodObject): SizedSchema {
+  let schema = schemas.get(request);
+  if (schema === undefined) {
+    schema = z.toJSONSchema(request, { io: "input", unrepresentable: "any" }) as SizedSchema;
+    schemas.set(request, schema);
+  }
+  return schema;
+}
+
+function surplusOf(schema: SizedSchema, value: unknown, path: readonly PropertyKey[]): Surplus | null {
+  if (typeof value !== "object" || value === null) return null;
+  const forms = formsOf(schema);
+  return Array.isArray(value) ? surplusOfList(forms, value, path) : surplusOfObject(forms, value, path);
+}
+
+function surplusOfList(forms: readonly SizedSchema[], list: readonly unknown[], path: readonly PropertyKey[]) {
+  const lists = forms.filter(({ type }) => type === "array");
+  // What may be no list at all is one problem, whatever it has in it.
+  if (lists.length === 0) return null;
+  const max = Math.max(...lists.map(({ maxItems = Number.POSITIVE_INFINITY }) => maxItems));
+  if (list.length > max) return { path, message: `expected at most ${max} items, got ${list.length}` };
+  const items = lists.flatMap((form) => form.items ?? []).filter(hasEntries);
+  for (const [index, item] of items.length === 0 ? [] : list.entries()) {
+    const found = surplusOf({ anyOf: items }, item, [...path, index]);
+    if (found !== null) return found;
+  }
+  return null;
+}
+
+function surplusOfObject(forms: readonly SizedSchema[], object: object, path: readonly PropertyKey[]): Surplus | null {
+  const max = Math.max(0, ...forms.map(({ maxProperties = 0 }) => maxProperties));
+  if (max > 0) {
+    const { length } = Object.keys(object);
+    if (length > max) return { path, message: `expected at most ${max} entries, got ${length}` };
+  }
+  for (const { properties = {} } of forms) {
+    for (const [name, schema] of Object.entries(properties)) {
+      const found = Object.hasOwn(object, name) ? surplusOf(schema, Reflect.get(object, name), [...path, name]) : null;
+      if (found !== null) return found;
+    }
+  }
+  return null;
+}
+
+/** The schema, or its alternatives. */
+function formsOf(schema: SizedSchema): readonly SizedSchema[] {
+  return schema.anyOf === undefined ? [schema] : schema.anyOf.flatMap(formsOf);
+}
+
+/** Whether there is anything to count in it. */
+function hasEntries(schema: SizedSchema): boolean {
+  return formsOf(schema).some(({ type }) => type === "array" || type === "object");
+}

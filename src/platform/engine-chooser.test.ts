@@ -1,0 +1,76 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Logger } from "../base/logger.ts";
+import type { Config } from "../config/config.ts";
+import type { Host } from "../config/host/host.ts";
+import type { ChosenEngine, Engines } from "../engines/choice/discover.ts";
+import { GloveboxError } from "../errors/glovebox-error.ts";
+import type { Reaper } from "../sandbox/owners/reaper.ts";
+import { createEngineChooser, type EngineChooserParts } from "./engine-chooser.ts";
+
+let stateDirectory: string;
+beforeAll(() => void (stateDirectory = mkdtempSync(path.join(os.tmpdir(), "glovebox-test-"))));
+afterAll(() => rmSync(stateDirectory, { recursive: true }));
+
+/** A chooser of a server on a machine whose engines answer as the record says, which may change. */
+function chooser(
+  answering: { docker: boolean },
+  more: Partial<EngineChooserParts> & { readonly executionMode?: Config["executionMode"] } = {},
+) {
+  const { executionMode = null, ...parts } = more;
+  const engines = {
+    names: ["docker", "local"],
+    embedded: "local",
+    choose: (choice: string): Promise<ChosenEngine> => {
+      const name = choice === "auto" ? "docker" : choice;
+      if (name === "docker" && !answering.docker) {
+        return Promise.reject(new GloveboxError("ENGINE_UNAVAILABLE", "Docker does not answer."));
+      }
+      return Promise.resolve({ engine: { name }, notes: [] } as unknown as ChosenEngine);
+    },
+  } as unknown as Engines;
+  const config = { executionMode, containerRuntime: "auto", minIsolation: "namespaces", explicitSettings: [] };
+  return createEngineChooser({
+    config: config as unknown as Config,
+    host: { stateDirectory, uid: process.getuid?.() ?? null } as Host,
+    door: "server",
+    defaultEngine: undefined,
+    prefersContainers: true,
+    engines,
+    reaper: { watch: () => undefined } as unknown as Reaper,
+    logger: { error: () => undefined } as unknown as Logger,
+    ...parts,
+  });
+}
+
+describe("where a server's sessions run", () => {
+  const sessionEngine = async (found: ReturnType<typeof chooser>): Promise<string> =>
+    (await found.chooseSessionEngine(undefined)).engine.name;
+
+  it("in containers if nothing is configured and an engine answers, also when it has gone since", async () => {
+    const answering = { docker: true };
+    const found = chooser(answering);
+    expect(await found.assertEngineAnswers()).toEqual({ engine: "docker" });
+    expect(await sessionEngine(found)).toBe("docker");
+    answering.docker = false;
+    await expect(sessionEngine(found)).rejects.toMatchObject({ errorType: "ENGINE_UNAVAILABLE" });
+  });
+
+  it("in the embedded sandbox if no engine answers at the start", async () => {
+    const found = chooser({ docker: false });
+    expect(await found.assertEngineAnswers()).toEqual({ engine: null });
+    expect(await sessionEngine(found)).toBe("local");
+  });
+
+  it.each([
+    ["the configuration names the mode", { executionMode: "preload" as const }],
+    ["an engine is named", { defaultEngine: "local" }],
+    ["it is no server of many", { prefersContainers: false }],
+  ])("in the embedded sandbox, with nothing settled, if %s", async (_, more) => {
+    const found = chooser({ docker: true }, more);
+    expect(await found.assertEngineAnswers()).toBeNull();
+    expect(await sessionEngine(found)).toBe("local");
+  });
+});

@@ -1,0 +1,130 @@
+import { readdir } from "node:fs/promises";
+import { invalidField } from "../../errors/glovebox-error.ts";
+import { HostFolder } from "../../sandbox/copy/host-folder.ts";
+import { onHost } from "../../sandbox/copy/on-host.ts";
+import type { OpenPlace } from "../../sandbox/mounts/open-place.ts";
+import { readManifest, readOwnText, scriptRunner } from "../project/own-files.ts";
+import { readProject } from "../project/read-project.ts";
+import { serverPort } from "./server-port.ts";
+
+/** What serves a project's page, and at which port as far as the project says. */
+export interface FoundServer {
+  readonly command: string;
+  /** Why this command, as the end of a sentence; null: it was given. */
+  readonly why: string | null;
+  /** Null: nothing says it. */
+  readonly port: number | null;
+}
+
+/** A command, and what in the project says so: "package.json has a script `dev`". */
+type Choice = Pick<FoundServer, "command"> & { readonly why: string };
+
+/** What the choice is made of. */
+interface ProjectFacts {
+  /** Names in the project's folder. */
+  readonly names: readonly string[];
+  /** `package.json`; empty where it is missing. */
+  readonly manifest: string;
+  /** Whether a folder of that name has an `index.html`. */
+  readonly pages: readonly string[];
+  /** The program that is most likely its server; null: there is none by such a name. */
+  readonly program: { readonly name: string; readonly text: string } | null;
+}
+
+/** Scripts of `package.json` that serve a page, the one for development first. */
+const scriptNames = ["dev", "start", "serve", "preview", "develop"];
+const programNames = /^(?:app|main|server|wsgi|asgi|index|streamlit_app)\.(?:py|[cm]?[jt]s)$/;
+const pageFolders = ["public", "site", "www"];
+
+/**
+ * The command that serves a project's page and its port: what was given, else what the project's own files say
+ * (SPEC UI1). @throws INVALID_REQUEST that names what would be found
+ */
+export async function findServer(
+  given: { readonly command: string | undefined },
+  project: Pick<OpenPlace, "stablePath">,
+  platform: NodeJS.Platform,
+): Promise<FoundServer> {
+  const { names, manifest } = await readProject(project, platform);
+  const { scripts } = readManifest(manifest);
+  const { command } = given;
+  if (command !== undefined) return { command, why: null, port: serverPort(command, scripts) };
+  await using folder = await HostFolder.of(project, platform);
+  const facts = { names, manifest, pages: await pagesOf(folder, names), program: await programOf(folder, names) };
+  const found = chooseServer(facts);
+  if (found !== null) return { ...found, port: serverPort(found.command, scripts) };
+  throw invalidField(
+    "command",
+    "a command, since nothing in the project says what serves its page (a script `dev`, `start`, `serve` or `preview` in package.json, a manage.py, an app.py or main.py of Flask, FastAPI or Streamlit, a server.js, or an index.html would)",
+    undefined,
+  );
+}
+
+/** Chooses by what the project says most clearly: its own script before a program by its name, and those before bare pages. */
+function chooseServer(facts: ProjectFacts): Choice | null {
+  return byManifest(facts) ?? byProgram(facts) ?? byPages(facts);
+}
+
+function byManifest({ manifest, names }: ProjectFacts): Choice | null {
+  const { scripts } = readManifest(manifest);
+  const name = scriptNames.find((each) => Object.hasOwn(scripts, each));
+  if (name === undefined) return null;
+  const script = scripts[name]?.slice(0, 200);
+  return { command: `${scriptRunner(names)} ${name}`, why: `package.json has a script \`${name}\`: ${script}` };
+}
+
+/** Programs whose text says with what they serve; `{}` stands for the name without its ending. */
+const programs: readonly { readonly words: RegExp; readonly command: string; readonly what: string }[] = [
+  { words: /\bFlask\(/, command: "python3 -m flask --app {} run --debug", what: "is a program of Flask" },
+  { words: /\bFastAPI\(/, command: "python3 -m uvicorn {}:app --reload", what: "is a program of FastAPI" },
+  {
+    words: /^(?:import|from) streamlit\b/m,
+    command: "python3 -m streamlit run {}.py --server.headless true",
+    what: "is a program of Streamlit",
+  },
+  {
+    words: /\b(?:http\.server|socketserver|aiohttp|tornado|bottle|cherrypy|gradio|dash|nicegui|wsgiref)\b/,
+    command: "python3 {}.py",
+    what: "is a server",
+  },
+  { words: /\b(?:createServer|listen|serve)\s*\(/, command: "node {}", what: "is a server" },
+];
+
+function byProgram({ names, program }: ProjectFacts): Choice | null {
+  if (names.includes("manage.py"))
+    return { command: "python3 manage.py runserver", why: "there is a manage.py, which is Django's" };
+  if (program === null) return null;
+  const { name, text } = program;
+  const isPython = name.endsWith(".py");
+  const found = programs.find(({ words, command }) => isPython === command.startsWith("python3") && words.test(text));
+  if (found === undefined) return null;
+  const word = isPython ? name.slice(0, -".py".length) : name;
+  return { command: found.command.replace("{}", word), why: `${name} ${found.what}` };
+}
+
+function byPages({ names, pages }: ProjectFacts): Choice | null {
+  if (names.includes("index.html")) return { command: "python3 -m http.server", why: "there is an index.html" };
+  const [folder] = pages;
+  return folder === undefined
+    ? null
+    : { command: `python3 -m http.server --directory ${folder}`, why: `there is a ${folder}/index.html` };
+}
+
+async function programOf(folder: HostFolder, names: readonly string[]): Promise<ProjectFacts["program"]> {
+  for (const name of names.filter((each) => programNames.test(each)).toSorted()) {
+    const text = await readOwnText(folder, name);
+    if (programs.some(({ words }) => words.test(text))) return { name, text };
+  }
+  return null;
+}
+
+async function pagesOf(folder: HostFolder, names: readonly string[]): Promise<readonly string[]> {
+  const found: string[] = [];
+  for (const name of pageFolders.filter((each) => names.includes(each))) {
+    const below = await folder.enter(name).catch(() => null);
+    if (below === null) continue;
+    await using opened = below;
+    if ((await onHost(name, readdir(opened.self))).includes("index.html")) found.push(name);
+  }
+  return found;
+}

@@ -1,0 +1,175 @@
+/*
+ * Numbers of the control group and of each tree, and what no control group counts.
+ */
+#include <fcntl.h>
+
+#include "supervisor.h"
+
+#define UNKNOWN UINT64_MAX
+/* NUMBERS with this interval ends what is pushed. */
+#define NO_MORE UINT32_MAX
+
+static uint32_t interval; /* 0: nothing is pushed */
+static bool asked;
+static uint64_t next_at = UINT64_MAX;
+
+static uint64_t read_number(const char *path) {
+  char text[64];
+  const char *at = text;
+  uint64_t value;
+  return read_text(path, text, sizeof text) && take_number(&at, &value) ? value : UNKNOWN; /* "max" is unknown too */
+}
+
+/* The number after a word at the beginning of a line. */
+static uint64_t read_field(const char *path, const char *word) {
+  char text[2048];
+  const char *line = text;
+  size_t length = strlen(word);
+  uint64_t value;
+  if (!read_text(path, text, sizeof text)) return UNKNOWN;
+  while (line) {
+    const char *at = line + length;
+    if (strncmp(line, word, length) == 0 && *at == ' ' && take_number(&at, &value)) return value;
+    line = strchr(line, '\n');
+    if (line) line++;
+  }
+  return UNKNOWN;
+}
+
+#define V2 "/sys/fs/cgroup/"
+#define V1 "/sys/fs/cgroup/memory/"
+
+uint8_t cgroup_version(void) {
+  static uint8_t version = 3;
+  if (version != 3) return version;
+  version = 0;
+  if (read_number(V2 "memory.current") != UNKNOWN) version = 2;
+  else if (read_number(V1 "memory.usage_in_bytes") != UNKNOWN) version = 1;
+  return version;
+}
+
+bool cgroup_kills_groups(void) { return cgroup_version() == 2 && read_number(V2 "memory.oom.group") == 1; }
+
+/* The sum of the numbers behind a word in all lines, such as one for each device; a word ends as it is given, by its " " or "=". */
+static uint64_t read_sum(const char *path, const char *word) {
+  char text[4096];
+  const char *at = text;
+  uint64_t value, sum = 0;
+  if (!read_text(path, text, sizeof text)) return UNKNOWN;
+  while ((at = strstr(at, word))) {
+    at += strlen(word);
+    if (take_number(&at, &value)) sum += value;
+  }
+  return sum;
+}
+
+static void read_version_2(struct frame_stats *stats) {
+  stats->memory_bytes = read_number(V2 "memory.current");
+  stats->memory_peak_bytes = read_number(V2 "memory.peak");
+  stats->memory_limit_bytes = read_number(V2 "memory.max");
+  stats->memory_kills = read_field(V2 "memory.events", "oom_kill");
+  stats->cpu_us = read_field(V2 "cpu.stat", "usage_usec");
+  stats->disk_read_bytes = read_sum(V2 "io.stat", "rbytes=");
+  stats->disk_write_bytes = read_sum(V2 "io.stat", "wbytes=");
+  stats->processes = read_number(V2 "pids.current");
+  stats->process_limit = read_number(V2 "pids.max");
+}
+
+static void read_version_1(struct frame_stats *stats) {
+  stats->memory_bytes = read_number(V1 "memory.usage_in_bytes");
+  stats->memory_peak_bytes = read_number(V1 "memory.max_usage_in_bytes");
+  stats->memory_limit_bytes = read_number(V1 "memory.limit_in_bytes");
+  stats->memory_kills = read_field(V1 "memory.oom_control", "oom_kill");
+  stats->cpu_us = read_number(V2 "cpuacct/cpuacct.usage");
+  if (stats->cpu_us == UNKNOWN) stats->cpu_us = read_number(V2 "cpu,cpuacct/cpuacct.usage");
+  if (stats->cpu_us != UNKNOWN) stats->cpu_us /= 1000;
+  stats->disk_read_bytes = read_sum(V2 "blkio/blkio.throttle.io_service_bytes", " Read ");
+  stats->disk_write_bytes = read_sum(V2 "blkio/blkio.throttle.io_service_bytes", " Write ");
+  stats->processes = read_number(V2 "pids/pids.current");
+  stats->process_limit = read_number(V2 "pids/pids.max");
+}
+
+void numbers_ask(uint32_t interval_ms) {
+  if (interval_ms != 0 && interval_ms != NO_MORE && (interval_ms < 100 || interval_ms > 60000)) nonsense("NUMBERS' interval is out of range");
+  if (interval_ms != 0) {
+    interval = interval_ms == NO_MORE ? 0 : interval_ms;
+    next_at = interval ? now_ms() + interval : UINT64_MAX;
+  }
+  asked |= interval_ms != NO_MORE;
+}
+
+static void push(void) {
+  static struct {
+    uint32_t stream, processes;
+    uint64_t cpu_ms, resident_kb;
+  } __attribute__((packed)) records[MAX_STREAMS];
+  static uint32_t counts[MAX_STREAMS];
+  static uint64_t cpu_ms[MAX_STREAMS], resident_kb[MAX_STREAMS];
+  struct frame_stats stats;
+  uint64_t all;
+  size_t length = 0;
+  memset(&stats, 0xff, sizeof stats);
+  memset(counts, 0, sizeof counts);
+  memset(cpu_ms, 0, sizeof cpu_ms);
+  memset(resident_kb, 0, sizeof resident_kb);
+  if (cgroup_version() == 2) read_version_2(&stats);
+  else if (cgroup_version() == 1) read_version_1(&stats);
+  trees_count(counts, cpu_ms, resident_kb, &all);
+  if (stats.processes == UNKNOWN) stats.processes = all;
+  stats.monotonic_us = now_us();
+  for (int i = 0; i < (int)MAX_STREAMS; i++) {
+    if (streams[i].kind != KIND_PROGRAM) continue;
+    records[length].stream = streams[i].number;
+    records[length].processes = counts[i];
+    records[length].cpu_ms = cpu_ms[i];
+    records[length++].resident_kb = resident_kb[i];
+  }
+  send_frame(F_STATS, 0, &stats, sizeof stats, records, length * sizeof records[0]);
+}
+
+void numbers_push(void) {
+  uint64_t now = now_ms();
+  if (asked || now >= next_at) {
+    if (!room_for_events()) {
+      wake_by(now + 10);
+      return;
+    }
+    push();
+    if (now >= next_at) next_at = now + interval;
+    asked = false;
+  }
+  wake_by(next_at);
+}
+
+/* Netlink sockets of all programs: libraries have one for a moment, to list the network's devices. */
+#define MAX_NETLINK 512
+#define NETLINK_EVERY_MS 1000
+
+static int netlink_sockets(void) {
+  char text[4096];
+  int lines = 0, fd = open("/proc/net/netlink", O_RDONLY | O_CLOEXEC);
+  ssize_t length = 0;
+  if (fd < 0) return 0;
+  while (lines <= MAX_NETLINK && (length = read(fd, text, sizeof text)) > 0) {
+    for (ssize_t i = 0; i < length; i++) lines += text[i] == '\n';
+  }
+  close(fd);
+  return lines - 1; /* a heading */
+}
+
+/*
+ * Ends the sandbox with very many netlink sockets, as only a program has that fills their queues: the kernel's answers wait there,
+ * and no group counts them.
+ */
+void netlink_look(void) {
+  static uint64_t next_at;
+  uint64_t now = now_ms();
+  bool any = false;
+  for (int i = 0; i < (int)MAX_STREAMS && !any; i++) any = streams[i].kind == KIND_PROGRAM;
+  if (!any) return;
+  if (now >= next_at) {
+    if (netlink_sockets() > MAX_NETLINK) trouble(CODE_FLOOD, "programs have very many netlink sockets");
+    next_at = now + NETLINK_EVERY_MS;
+  }
+  wake_by(next_at);
+}

@@ -1,0 +1,213 @@
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import http, { type IncomingMessage, type ServerResponse } from "node:http";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { json } from "node:stream/consumers";
+import { WebSocketServer } from "ws";
+import { KubernetesEngine } from "../../src/engines/kubernetes/kubernetes-engine.ts";
+import { readSettings } from "../../src/engines/kubernetes/settings.ts";
+import { podTerms } from "../../src/engines/kubernetes/pod-terms.ts";
+import { supervisorBinary } from "../../src/engines/supervised/supervisor-binary.ts";
+import { ends, stages } from "../../src/engines/supervised/frames/frame-table.ts";
+import { SupervisorStandIn } from "./supervisor-stand-in.ts";
+import { TlsForwarder } from "./tls-forwarder.ts";
+
+type Fields = Record<string, unknown>;
+
+/** The number that everything random is. */
+const chosen = 1_900_000_000;
+const epoch = 7;
+const token = "t0ken";
+
+/** An API server that holds objects in memory and answers as a test says; its pods' supervisors are stand-ins. */
+export class KubernetesStandIn implements AsyncDisposable {
+  readonly pods = new Map<string, Fields>();
+  readonly configMaps = new Map<string, Fields>();
+  readonly networkPolicies = new Map<string, Fields>();
+  /** Whether a pod reaches its node, given its labels and how often it has tried. */
+  reaches: (labels: Readonly<Record<string, string>>, tries: number) => boolean = () => false;
+  readonly requests: {
+    readonly method: string;
+    readonly path: string;
+    readonly query: string;
+    readonly body: Fields;
+  }[] = [];
+  readonly supervisors: SupervisorStandIn[] = [];
+  /** Refusals of the next calls whose `METHOD path` begins so. */
+  readonly refusals: { readonly call: string; readonly status: number; readonly message: string }[] = [];
+  version = "v1.35.4";
+  /** How many attachments fail before one succeeds: refused, or opened and ended with a failure. */
+  attachesFail: ("refused" | "opened")[] = [];
+  /** What a new pod's status is. */
+  podStatus: Fields = {
+    hostIP: "10.0.0.1",
+    phase: "Running",
+    containerStatuses: [{ imageID: "sha256:1", state: { running: {} } }],
+  };
+  /** How many looks a removed pod is still there for. */
+  looksWhileEnding = 1;
+  tokens: readonly string[] = [token];
+  /** How long the answer to what is made takes, after it was made. */
+  answersAfterMs = 0;
+  readonly #folder = mkdtempSync(path.join(tmpdir(), "glovebox-kubernetes-"));
+  readonly #server = http.createServer((request, response) => void this.#answer(request, response));
+  #forwarder: TlsForwarder | undefined;
+
+  static async open(): Promise<KubernetesStandIn> {
+    const standIn = new KubernetesStandIn();
+    const socket = path.join(standIn.#folder, "api.sock");
+    standIn.#server.listen(socket);
+    await once(standIn.#server, "listening");
+    standIn.#serveAttach();
+    standIn.#forwarder = await TlsForwarder.to(socket);
+    return standIn;
+  }
+
+  /** The text of a kubeconfig that leads here. */
+  kubeconfig(user: Fields = { token }): string {
+    const { folder, port } = this.#forwarder!;
+    const data = (name: string): string => readFileSync(path.join(folder, name)).toString("base64");
+    return JSON.stringify({
+      "current-context": "test",
+      contexts: [{ name: "test", context: { cluster: "here", user: "me", namespace: "boxes" } }],
+      clusters: [
+        {
+          name: "here",
+          cluster: { server: `https://127.0.0.1:${port}`, "certificate-authority-data": data("ca.pem") },
+        },
+      ],
+      users: [
+        {
+          name: "me",
+          user: { "client-certificate-data": data("cert.pem"), "client-key-data": data("key.pem"), ...user },
+        },
+      ],
+    });
+  }
+
+  /** An engine over it; `files` is where its kubeconfig lies. */
+  engine(
+    kubeconfig: string,
+    environment: Readonly<Record<string, string>> = {},
+    prebuiltOnly = false,
+  ): KubernetesEngine {
+    const settings = readSettings(
+      { KUBECONFIG: kubeconfig, GLOVEBOX_KUBERNETES_ACCEPT: "network", ...environment },
+      "x64",
+    );
+    return new KubernetesEngine({
+      settings,
+      environment,
+      prebuiltOnly,
+      now: () => 0,
+      randomInteger: (minimum, maximum) => (chosen >= minimum && chosen < maximum ? chosen : epoch),
+    });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const { side } of this.supervisors) side.destroy();
+    this.#forwarder?.[Symbol.dispose]();
+    this.#server.closeAllConnections();
+    this.#server.close();
+    rmSync(this.#folder, { recursive: true });
+  }
+
+  #serveAttach(): void {
+    const sockets = new WebSocketServer({ noServer: true });
+    this.#server.on("upgrade", (request, socket, head) => {
+      const fails = this.attachesFail.shift();
+      const offered = request.headers["sec-websocket-protocol"];
+      if (fails === "refused" || offered !== "v5.channel.k8s.io" || !this.#knows(request)) {
+        socket.end('HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\n{"message":"no host assigned"}');
+        return;
+      }
+      sockets.handleUpgrade(request, socket, head, (client) => {
+        if (fails === "opened") {
+          client.send(Buffer.from(`\u0003{"status":"Failure","message":"container not found"}`));
+          client.close(1000);
+          return;
+        }
+        const standIn = new SupervisorStandIn(epoch);
+        this.supervisors.push(standIn);
+        client.on("message", (data: Buffer) => {
+          if (data[0] === 0) standIn.transport.write(data.subarray(1));
+        });
+        client.on("close", () => standIn.transport.end());
+        standIn.transport.on("data", (bytes: Buffer) => client.send(Buffer.concat([Buffer.from([1]), bytes])));
+        standIn.transport.on("end", () => client.close(1000));
+        const pod = this.pods.get(/pods\/([^/]+)\/attach/.exec(request.url ?? "")?.[1] ?? "") ?? {};
+        void standIn.next("SETUP").then(() => standIn.hello(helloOf(pod)));
+        void this.#answerDials(standIn, pod);
+      });
+    });
+  }
+
+  async #answerDials(standIn: SupervisorStandIn, pod: Fields): Promise<void> {
+    const { labels } = pod["metadata"] as { readonly labels: Readonly<Record<string, string>> };
+    for (let tries = 1; ; tries += 1) {
+      const { stream } = await standIn.next("DIAL", tries);
+      if (this.reaches(labels, tries)) standIn.say("OPENED", stream, { port: 5_000 });
+      else standIn.end(stream, { reason: ends.FAILED, stage: stages.CONNECT, error: 111 });
+    }
+  }
+
+  #knows({ headers }: IncomingMessage): boolean {
+    return this.tokens.includes(headers.authorization?.replace("Bearer ", "") ?? "");
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { pathname, search } = new URL(request.url ?? "", "http://api");
+    const method = request.method ?? "";
+    const body = Number(request.headers["content-length"] ?? 0) > 0 ? ((await json(request)) as Fields) : {};
+    this.requests.push({ method, path: pathname, query: search, body });
+    const say = (status: number, value: Fields): void => {
+      response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(value));
+    };
+    if (!this.#knows(request)) return say(401, { message: "Unauthorized" });
+    const index = this.refusals.findIndex(({ call }) => `${method} ${pathname}`.startsWith(call));
+    const [refusal] = index < 0 ? [] : this.refusals.splice(index, 1);
+    if (refusal !== undefined) return say(refusal.status, { message: refusal.message });
+    if (pathname === "/version") return say(200, { gitVersion: this.version });
+    const form = /^\/apis?\/(?:networking\.k8s\.io\/)?v1\/namespaces\/boxes\/([a-z]+)(?:\/([^/]+))?$/;
+    const [, kind = "", name] = form.exec(pathname) ?? [];
+    const { pods, configMaps: configmaps, networkPolicies: networkpolicies } = this;
+    const objects = new Map(Object.entries({ pods, configmaps, networkpolicies })).get(kind);
+    if (objects === undefined) return say(404, { message: "no such path" });
+    if (method === "POST") return this.#make(objects, body, say);
+    if (name === undefined) return say(200, { items: [...objects.values()] });
+    const found = objects.get(name);
+    if (found === undefined) return say(404, { message: `${name} not found` });
+    if (method === "DELETE") {
+      found["deleted"] = true;
+      for (const { side } of this.supervisors) side.end();
+    } else if (
+      found["deleted"] === true &&
+      (found["looks"] = Number(found["looks"] ?? 0) + 1) > this.looksWhileEnding
+    ) {
+      objects.delete(name);
+      return say(404, { message: `${name} not found` });
+    }
+    return say(200, found);
+  }
+
+  #make(objects: Map<string, Fields>, body: Fields, say: (status: number, value: Fields) => void): void {
+    const metadata = body["metadata"] as { readonly name: string };
+    const { name } = metadata;
+    if (objects.has(name)) return say(409, { message: `${name} already exists` });
+    const made = { ...body, metadata: { ...metadata, uid: `uid-${name}` }, status: this.podStatus };
+    objects.set(name, made);
+    setTimeout(() => say(201, made), this.answersAfterMs);
+  }
+}
+
+/** The introduction of a supervisor that is what a pod's must be. */
+function helloOf(pod: Fields): Parameters<SupervisorStandIn["hello"]>[0] {
+  const { securityContext } = pod["spec"] as { readonly securityContext: { readonly runAsUser: number } };
+  const user = securityContext.runAsUser;
+  const { build, probes } = podTerms(supervisorBinary("x64"), { user, group: user });
+  return {
+    ...{ mode: 2, capabilities: 0n, user, group: user, tail: Buffer.from(build) },
+    ...{ probe1: probes[0].errno, probe2: probes[1].errno, probe3: probes[2].errno },
+  };
+}

@@ -1,0 +1,310 @@
+import { z } from "zod";
+
+/** A function of the sources, whatever it takes. */
+// oxlint-disable-next-line typescript/no-explicit-any
+export type Call = (...values: readonly any[]) => unknown;
+/** How a function is given a text of 1 MiB; `other` loads another function of the same file. */
+export type Feed = (call: Call, text: string, other: (name: string) => Call) => unknown;
+
+const asText: Feed = (call, text) => call(text);
+const asBytes: Feed = (call, text) => call(Buffer.from(text));
+const asLines: Feed = (call, text) => call(text.split("\n"));
+/** As a caller cuts a text that it gives bit by bit. */
+const inPieces =
+  (characters: number, feed: Feed): Feed =>
+  (call, text, other) => {
+    for (let at = 0; at < text.length; at += characters) feed(call, text.slice(at, at + characters), other);
+  };
+/** Where texts are refused that are longer. */
+const upTo =
+  (characters: number, feed: Feed): Feed =>
+  (call, text, other) =>
+    feed(call, text.slice(0, characters), other);
+const inFiles =
+  (...names: readonly string[]): Feed =>
+  (call, text) =>
+    call(Object.fromEntries(names.map((name) => [name, text])), "npm ci");
+
+const request = z.strictObject({ limits: z.strictObject({ memory_mb: z.number() }), code: z.string() });
+const range = { bytes: new Uint8Array([127, 0, 0, 1]), bits: 8 };
+const failure = (text: string): object => ({ stderr: text, files: new Map() });
+
+/** Functions that take the text alone. */
+const ofText = [
+  "src/base/id.ts isCreatedId",
+  "src/base/mount-table.ts parseMountTable",
+  "src/base/packaged-script.ts unixLines",
+  "src/cli/output/terminal-escape.ts escapeControls",
+  "src/cli/output/terminal-escape.ts escapeLine",
+  "src/base/processes/process-stat.ts parseProcessStat",
+  "src/base/processes/shell-quoted.ts shellQuoted",
+  "src/base/streams/utf8.ts utf8Length",
+  "src/base/versions/upstream-version.ts parseUpstreamVersion",
+  "src/config/layers/json-error-position.ts jsonErrorPosition",
+  "src/engines/apple/answers/container-answer.ts parseContainers",
+  "src/engines/apple/answers/json.ts parseObject",
+  "src/engines/apple/answers/json.ts parseObjects",
+  "src/engines/apple/answers/service-answer.ts isServiceRunning",
+  "src/engines/apple/answers/service-answer.ts parseVersion",
+  "src/engines/apple/answers/volume-answer.ts parseVolumes",
+  "src/engines/apple/command/command-failure.ts failureKind",
+  "src/engines/apple/command/command-failure.ts failureWords",
+  "src/engines/apple/command/command-failure.ts isServiceFailure",
+  "src/engines/apple/self-heal/network-timeouts.ts looksLikeNetworkTimeout",
+  "src/engines/cgroups/cgroup-usage.ts parseCpuTimeMs",
+  "src/engines/cgroups/cgroup-usage.ts parseDiskBytes",
+  "src/engines/cgroups/cgroup-usage.ts parseOomKills",
+  "src/engines/docker-api/gvisor-version.ts parseGvisorVersion",
+  "src/engines/docker-api/http/parse-ssh-address.ts parseSshAddress",
+  "src/engines/images/pull-failure.ts pullReason",
+  "src/engines/local/bubblewrap/bubblewrap-host.ts explainFailure",
+  "src/engines/local/cgroups/cgroup-names.ts parseGroupOwner",
+  "src/engines/local/preload/processes/memory-use.ts parseStatus",
+  "src/engines/local/preload/processes/process-table.ts parsePs",
+  "src/http/console/console-files.ts digest",
+  "src/ingress/backend.ts isBackendPath",
+  "src/ingress/backend.ts mayLeaveApi",
+  "src/ingress/headers/leaving-names.ts referrerPolicy",
+  "src/ingress/headers/leaving-names.ts withoutForeignReports",
+  "src/ingress/headers/own-credentials.ts percentDecoded",
+  "src/ingress/headers/raw-headers.ts namedByConnection",
+  "src/keys/key-record.ts parseKeysFile",
+  "src/keys/key-text.ts digestOf",
+  "src/keys/key-text.ts idOf",
+  "src/library/objects/forms/base64.ts fromBase64",
+  "src/mcp/install/merge-json.ts readJson",
+  "src/mcp/install/merge-toml.ts readToml",
+  "src/mcp/tools/answers/plain-text.ts plainText",
+  "src/mcp/tools/tool-profiles.ts parseProfiles",
+  "src/operations/contract/request/labels-schema.ts splitLabel",
+  "src/packages/install/explain-install-failure.ts cannotReachRegistry",
+  "src/packages/install/explain-install-failure.ts findsNoVersion",
+  "src/packages/install/find-installer.ts parseInstaller",
+  "src/policy/image-reference.ts isRegistry",
+  "src/policy/image-reference.ts spellingOf",
+  "src/policy/mounts/blocked-pattern.ts isPattern",
+  "src/policy/network/address-kind.ts addressKind",
+  "src/policy/principal.ts isPrincipal",
+  "src/policy/network/address-range.ts parseAddressRange",
+  "src/policy/network/domain-name.ts canonicalName",
+  "src/policy/network/host-and-port.ts parsePort",
+  "src/policy/network/ip-address.ts parseAddress",
+  "src/policy/network/no-proxy.ts parseNoProxy",
+  "src/policy/request/code.ts checkCode",
+  "src/policy/tooling/git-config-paths.ts gitConfigPaths",
+  "src/sandbox/copy/tree-out.ts nothingInside",
+  "src/sandbox/files/inside-path.ts insidePath",
+  "src/workloads/agent/agent-protocol.ts parseAgentOutput",
+  "src/workloads/agent/commands/json-fields.ts parseJsonObject",
+  "src/workloads/agent/memory/passages.ts passagesOf",
+  "src/workloads/agent/runner/runner-input.ts readInput",
+  "src/workloads/dependencies/dockerfile/context-ignore.ts contextIgnore",
+  "src/workloads/dependencies/dockerfile/parse-dockerfile.ts parseDockerfile",
+  "src/workloads/dependencies/dockerfile/path-pattern.ts parsePattern",
+  "src/workloads/dependencies/dockerfile/split-dockerfile.ts splitDockerfile",
+  "src/workloads/dependencies/installers/pyproject-packages.ts pyprojectPackages",
+  "src/workloads/prepared/manifest.ts parseManifest",
+  "src/workloads/preview/listening-ports.ts parseListeningPorts",
+  "src/workloads/project/own-files.ts readManifest",
+  "src/workloads/preview/errors/error-patterns.ts headOf",
+  "src/workloads/preview/errors/error-patterns.ts isRecovery",
+  "src/workloads/preview/errors/error-patterns.ts provesError",
+  "src/workloads/program/ahead/imported-modules.ts importedModules",
+  "src/workloads/program/compile/compiler-output.ts needsExperimentalDecorators",
+  "src/workloads/proof/attack-programs.ts parametersOf",
+  "src/workloads/run/explain-failure.ts explainFailure",
+  "src/workloads/tests/inside/command-variables.ts choosesNodeReporter",
+  "src/workloads/tests/report/formats/parse-bun-report.ts parseBunReport",
+  "src/workloads/tests/report/formats/parse-cargo-report.ts parseCargoReport",
+  "src/workloads/tests/summary-line.ts countBunSummaries",
+  "src/workloads/tests/verdict.ts firstLine",
+  "src/workloads/tests/summary-line.ts runnerNamedIn",
+];
+
+/** The same as bytes. */
+const ofBytes = [
+  "src/base/json/bounded-json.ts assertBoundedJson",
+  "src/base/streams/utf8.ts invalidUtf8Offset",
+  "src/base/streams/utf8.ts leadingPart",
+  "src/base/streams/utf8.ts trailingPart",
+  "src/library/objects/forms/base64.ts toBase64",
+  "src/mcp/parse-json-rpc.ts parseJsonRpc",
+  "src/mcp/stdio/parse-message.ts parseMessage",
+  "src/policy/network/client-hello.ts readClientHello",
+  "src/policy/patterns/git-ignore.ts parseGitIgnore",
+  "src/policy/tooling/git-index-links.ts gitIndexLinks",
+  "src/sandbox/files/tar/tar-header.ts parsePaxRecords",
+  "src/workloads/session/variables/read-report.ts readReport",
+];
+
+/** Those that take more. */
+const others: Readonly<Record<string, Feed>> = {
+  "src/base/bytes.ts parseBytes": (call, text) => call(text, "field"),
+  "src/base/find-named.ts findNamed": (call, text) =>
+    call(text, [{ id: text, name: null }, { id: "sbx-abcd" }], "sandbox"),
+  "src/cli/output/coloured.ts coloured": (call, text) => call(text, "red", process.stderr),
+  "src/cli/output/option-words.ts withOptionWords": (call, text) => call(text, null),
+  "src/cli/output/wrap-text.ts indented": (call, text) => call(text, "  "),
+  "src/policy/request/coding-line.ts codingNotices": (call, text) => call(text, "python"),
+  "src/workloads/program/compile/npm-specifiers.ts withPlainSpecifiers": (call, text) =>
+    call("a.ts", Buffer.from(`npm:${text}`)),
+  "src/workloads/project/ewah-positions.ts ewahPositions": (call, text) => [
+    ...(call(Buffer.from(text), 1_000_000) as Iterable<number>),
+  ],
+  "src/workloads/run/describe-work.ts describeWork": (call, text) =>
+    call("run", text, { text: (words: string) => words }),
+  "src/operations/handling/decode-base64.ts decodeBase64": (call, text) => call(text, "field"),
+  "src/base/duration.ts parseDuration": (call, text) => call(text, "field"),
+  "src/config/mounts/expand-home.ts expandHome": (call, text) => call(text, "/home/x"),
+  "src/config/mounts/parse-allowlist.ts parseAllowlist": (call, text) => call(text, "allowlist"),
+  "src/engines/apple/answers/image-answer.ts parseImage": (call, text) => call(text, "arm64"),
+  "src/engines/apple/answers/stats-answer.ts parseStats": (call, text) => call(text, "id"),
+  "src/engines/cgroups/cgroup-places.ts parseCgroupPlaces": (call, text) => call(text, text),
+  "src/engines/docker-api/container/group-stats.ts findGroup": (call, text) =>
+    call(text, "id", { version1: new Map(), version2: null }),
+  "src/engines/docker-api/http/ssh-failure.ts sshFailure": (call, text) => call({ exitCode: 1, said: text }),
+  "src/engines/images/pull-failure.ts pullFailed": (call, text) => call("image:1", text),
+  "src/engines/local/bubblewrap/namespaces/namespaces-unavailable.ts namespacesUnavailable": (call, text) =>
+    call(text, {}),
+  "src/engines/local/preload/guards/split-runner.ts splitRunner": asLines,
+  "src/egress/http/message-head.ts readHead": (call, text) => call(["host", text, "via", text], "1.1"),
+  "src/ingress/headers/raw-headers.ts pairsOf": asLines,
+  "src/library/objects/forms/camel.ts toCamelPath": (call, text) => call(text, request),
+  "src/library/objects/forms/camel.ts toCamelText": (call, text) => call(text, request),
+  "src/mcp/install/merge-toml.ts mergeToml": (call, text) => call(text, ["a", "b"], { c: 1 }),
+  "src/base/shell-line.ts wordsAsShellLine": (call, text) => [call([text]), call(text.split("\n"))],
+  "src/engines/supervised/channel/channel-end.ts shownText": (call, text) => call(Buffer.from(text)),
+  "src/engines/supervised/frames/file-records.ts firstRecord": (call, text) => call(Buffer.from(text)),
+  "src/engines/supervised/container/program-request.ts parseUser": (call, text) => call(text),
+  "src/operations/wrap/inside-path.ts insidePath": (call, text) =>
+    call(text, [{ hostPaths: ["/a"], target: "/b" }], "linux"),
+  "src/operations/wrap/server-command.ts readServerCommand": (call, text) => call(["npx", "-y", text]),
+  "src/packages/imports/may-need-packages.ts mayNeedPackages": (call, text) => [
+    call({ path: "a.ts", content: text }, "typescript"),
+    call({ path: "a.py", content: text }, "python"),
+  ],
+  "src/packages/install/explain-install-failure.ts explainInstallFailure": (call, text) =>
+    ["npm", "pip", "bun"].map((manager) =>
+      call({ manager, ecosystem: manager === "pip" ? "python" : "npm", specs: ["a"], output: text, exitCode: 1 }),
+    ),
+  "src/packages/python/python-package.ts pythonPackage": asText,
+  "src/policy/agents/agent-variables.ts secretAgentVariables": (call, text) =>
+    call({ OPENAI_BASE_URL: `http://${text}`, HA_URL: text }),
+  "src/policy/image-reference.ts parseImageReference": (call, text) => call(text),
+  // Paths, lines of patterns and secrets are no longer than this where they come in.
+  "src/policy/mounts/blocked-pattern.ts findBlocked": upTo(4_096, (call, text, other) =>
+    call(`/${text}`, other("blockedPatterns")([".ssh", "*.pem"])),
+  ),
+  "src/policy/patterns/wild-match.ts parseWild": upTo(16_384, asText),
+  "src/policy/redaction/secret-spellings.ts secretSpellings": upTo(65_536, asText),
+  "src/policy/network/address-kind.ts isAmong": (call, text) => call(text, [range]),
+  "src/policy/network/address-kind.ts isOfThisMachine": (call, text) => call(text, [range]),
+  "src/policy/network/domain-pattern.ts matchesName": (call, text) => call({ name: "a.test", subdomains: true }, text),
+  "src/policy/network/domain-pattern.ts parseDomainPattern": (call, text) => call(text, "domains"),
+  "src/policy/network/host-and-port.ts parseAuthority": (call, text) => call(text, 80),
+  "src/policy/package-specs.ts checkPackages": (call, text) => [
+    ["npm", "python"].map((each) => attempt(call, text, each)),
+  ],
+  "src/policy/patterns/glob-match.ts matchesGlob": (call, text) =>
+    call(text, [{ alternatives: [["**", "*a*b*", "**", "c*"]] }]),
+  "src/policy/patterns/glob.ts parseGlobs": (call, text) => call([text]),
+  "src/policy/patterns/wild-match.ts matchesWild": (call, text, other) =>
+    call(text, other("parseWild")("*a*/*b*[c-e]*")),
+  "src/policy/patterns/wildcard.ts matchesWildcard": (call, text) => call(text, "*a*/*b*c*"),
+  "src/policy/request/relative-path.ts checkRelativePath": (call, text) => call(text, "path"),
+  "src/sandbox/files/file-error.ts fileError": (call, text) => call("/a", text),
+  "src/sandbox/files/tar/tar-header.ts parseTarHeader": inPieces(512, (call, text) =>
+    call(Buffer.from(text.padEnd(512))),
+  ),
+  "src/sandbox/files/tar/tar-words.ts parseTarWords": (call, text) => {
+    for (const flag of ["x", "L", "K"]) attempt(call, flag, Buffer.from(text));
+  },
+  "src/workloads/dependencies/dockerfile/expand-words.ts expandWords": (call, text) => call(text, () => "value"),
+  "src/workloads/dependencies/dockerfile/path-pattern.ts matchesName": (call, text) => call("*a*b?[c-e]*", text),
+  "src/workloads/dependencies/image/devcontainer-image.ts imageOf": (call, text) => call(text, "devcontainer.json"),
+  "src/workloads/dependencies/installers/keep-node-modules.ts keepNodeModules": inFiles(
+    ...["package.json", "package-lock.json", "pnpm-workspace.yaml", "pnpm-lock.yaml", ".yarnrc.yml"],
+  ),
+  "src/workloads/dependencies/installers/keep-python.ts keepPoetry": inFiles("pyproject.toml"),
+  "src/workloads/dependencies/installers/keep-python.ts keepRequirements": inFiles("requirements.txt"),
+  "src/workloads/dependencies/installers/keep-python.ts keepUv": inFiles("pyproject.toml"),
+  "src/workloads/dependencies/installers/manifest-of.ts manifestOf": inFiles("package.json"),
+  "src/workloads/dependencies/tool-variables.ts shellLine": (call, text) => call(text, { readsInput: true }),
+  "src/workloads/environment/project/explain-locks.ts lockWarnings": (call, text) => call([".git/hooks", "a"], text),
+  "src/workloads/execute/artifact-content.ts describeContent": (call, text) => call("a.txt", Buffer.from(text)),
+  "src/workloads/place/edit-text.ts editText": (call, text) =>
+    [text.slice(0, 1000), `${text.slice(0, 5000)}x`].map((oldText) =>
+      attempt(call, text, { oldText, newText: "y", all: true }),
+    ),
+  // The scanner takes 500 characters of a line and 30 lines of an error.
+  "src/workloads/preview/errors/error-place.ts placeOfError": inPieces(500, asLines),
+  "src/workloads/preview/listening-ports.ts likeliestFirst": upTo(65_536, (call, text) => call([3000, 5173], text)),
+  "src/workloads/preview/server-port.ts serverPort": (call, text) => call("npm run dev", { dev: text }),
+  "src/workloads/program/compile/compiler-output.ts firstCompilerError": (call, text) => call(text, { path: "a.ts" }),
+  "src/workloads/program/missing-module.ts missingModule": (call, text) =>
+    ["python", "node", "bun"].map((toolchain) => call(toolchain, text)),
+  "src/workloads/program/syntax/bun-syntax-error.ts findBunSyntaxError": (call, text) => call(failure(text)),
+  "src/workloads/program/syntax/node-syntax-error.ts findNodeSyntaxError": (call, text) => call(failure(text)),
+  "src/workloads/program/syntax/python-syntax-error.ts findPythonSyntaxError": (call, text) => call(failure(text)),
+  "src/workloads/tests/report/formats/parse-file-report.ts parseFileReport": (call, text) => call(text, "/work"),
+  "src/workloads/tests/report/formats/parse-go-report.ts exitCodeOf": asLines,
+  "src/workloads/tests/report/formats/parse-go-report.ts parseGoReport": (call, text) => call(text, "/work"),
+  "src/workloads/tests/report/formats/parse-report.ts parseReport": (call, text) => call(text, "/work"),
+  "src/workloads/tests/report/signed-report.ts verifiedReport": (call, text) => call(Buffer.from(text), "key"),
+  "src/workloads/tests/report/signed-text.ts verifiedText": (call, text) => call(Buffer.from(text), "key"),
+  "src/workloads/tests/summary-line.ts findSummary": (call, text) =>
+    ["pytest", "jest", "vitest", "mocha", "node:test", "bun", "unittest"].map((runner) => call(runner, text)),
+};
+
+/** Goes on after a refusal: it is an answer. */
+function attempt(call: Call, ...values: readonly unknown[]): unknown {
+  try {
+    return call(...values);
+  } catch (error) {
+    if (error instanceof TypeError) throw error;
+    return error;
+  }
+}
+
+/** Every function that is fed, by file and name. */
+export const fed: ReadonlyMap<string, Feed> = new Map([
+  ...ofText.map((name) => [name, asText] as const),
+  ...ofBytes.map((name) => [name, asBytes] as const),
+  ...Object.entries(others),
+]);
+
+const makesError = "makes an error or an answer of ours; reads nothing";
+const asks = "asks an engine, a file system or a sandbox; takes no text apart";
+const separate = "runs in a process of its own with a deadline and limits";
+
+/** Functions with a text that is not fed, and why not. */
+export const notFed: Readonly<Record<string, string>> = {
+  "src/base/http/answer-and-close.ts answerAndClose": makesError,
+  "src/base/streams/chunks.ts textBytes": "encodes a text of ours",
+  "src/config/layers/environment-layer.ts readForm": "a variable of the operator's, of the process itself",
+  "src/egress/proxy-process.ts proxyError": makesError,
+  "src/engines/docker-api/http/parse-address.ts parseAddress": "an address of the operator's",
+  "src/engines/docker/parse-docker-host.ts parseDockerHost": "an address of the operator's",
+  "src/engines/local/bubblewrap/namespaces/host-tools.ts findHostTools": "the PATH of the process itself",
+  "src/engines/local/interpreters/bun-binary.ts findBunBinary": asks,
+  "src/mcp/install/merge-json.ts mergeJson": "the person's own settings, read by the person's own command",
+  "src/mcp/parse-json-rpc.ts failure": makesError,
+  "src/operations/contract/program-text.ts programText": "joins lines of ours",
+  "src/operations/logs/find-log.ts findLog": asks,
+  "src/operations/sandboxes/find-sandboxes.ts findSandboxes": asks,
+  "src/packages/cache/link-file.ts linkFile": asks,
+  "src/packages/javascript/find-specifiers.ts findSpecifiers": separate,
+  "src/packages/javascript/parse-javascript.ts parseJavaScript": separate,
+  "src/packages/python/find-modules.ts findModules": separate,
+  "src/policy/network/egress-policy.ts denyAuthority": makesError,
+  "src/transfer/save-file.ts saveFile": asks,
+  "src/workloads/dependencies/installers/version-source.ts withPackageInfo": "puts a line of ours before a line",
+  "src/sandbox/copy/archive.ts archiveOf": asks,
+  "src/sandbox/copy/find-on-host.ts findOnHost": asks,
+  "src/sandbox/copy/tree-out.ts treeOut": asks,
+  "src/workloads/dependencies/dockerfile/build-error.ts buildFailed": makesError,
+  "src/workloads/dependencies/dockerfile/kept-image.ts findKept": asks,
+  "src/workloads/dependencies/install-dependencies.ts explainInstallation": makesError,
+  "src/workloads/proof/attack-programs.ts parseSaid": "what attacks of our own print",
+  "src/workloads/session/variables/notebook/notebook-code.ts notebookCode": separate,
+};

@@ -1,0 +1,4 @@
+import { engineContract } from "../engine-contract/contract.ts";
+import { kubernetesSubject } from "./subject.ts";
+
+engineContract(kubernetesSubject);

@@ -1,0 +1,61 @@
+import { randomInt } from "node:crypto";
+import type { Engine } from "../../src/engines/engine.ts";
+import { guardEngine } from "../../src/engines/guarded-engine.ts";
+import { KubernetesEngine } from "../../src/engines/kubernetes/kubernetes-engine.ts";
+import { readSettings } from "../../src/engines/kubernetes/settings.ts";
+import type { Subject } from "../engine-contract/subject.ts";
+import { subjects } from "../engine-contract/subjects.ts";
+
+/** What leads to the cluster of the tests. */
+function clusterEnvironment(): Readonly<Record<string, string>> {
+  return {
+    KUBECONFIG: process.env["GLOVEBOX_TEST_KUBECONFIG"] ?? "",
+    GLOVEBOX_KUBERNETES_ACCEPT: "network",
+    PATH: process.env["PATH"] ?? "",
+  };
+}
+
+async function openCluster(): Promise<Engine> {
+  const environment = clusterEnvironment();
+  const settings = readSettings(environment, process.arch);
+  return guardEngine(
+    new KubernetesEngine({ settings, environment, prebuiltOnly: false, now: Date.now, randomInteger: randomInt }),
+  );
+}
+
+/** A real cluster. */
+export const kubernetesSubject: Subject = {
+  name: "kubernetes",
+  requirement: "kubernetes",
+  ownUsers: true,
+  patience: 3,
+  make: openCluster,
+  images: subjects.docker.images,
+  environmentNames: ["PATH", "HOME", "HOSTNAME"],
+  mustDeclare: {
+    ...subjects.docker.mustDeclare,
+    hostPaths: false,
+    supervisor: "shared",
+    seccomp: { substitute: "the default filter of the node's runtime, and the supervisor's own" },
+    setuidRefusal: { substitute: "no-new-privileges, and no files of this machine" },
+    noNetwork: { substitute: "what the deployment accepts: the cluster's network" },
+    memoryLimit: {
+      substitute: "the pod's limit, which leaves out what sockets hold on nodes with control groups of version 1",
+    },
+    pidsLimit: {
+      substitute: "the limit of processes that the node gives to each pod (podPidsLimit), where it gives one",
+    },
+    diskLimit: "no",
+    execUser: false,
+  },
+  exceptions: {
+    "images.has": "nodes do not tell what they have: an image is there once a pod of this server has had it",
+    "images.create-missing": "a missing image is told of when the pod starts",
+    "images.pull": "nodes remove their images themselves",
+    "network.interfaces": "the deployment of these tests accepts the cluster's network",
+    "network.unreachable": "the deployment of these tests accepts the cluster's network",
+    "limits.sockets": "control groups of version 1 leave out what sockets hold",
+    "listing.states": "a pod is listed as running from its creation on: its first process waits for the server",
+  },
+  untried: {},
+};

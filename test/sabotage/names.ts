@@ -1,0 +1,68 @@
+import type { Sabotage } from "./sabotage.ts";
+
+export const namesSabotages: readonly Sabotage[] = [
+  {
+    id: "names: a preview's answer leaves its name out",
+    file: "src/operations/previews/preview-row.ts",
+    find: "name: spec.name ?? null,",
+    replace: "name: null,",
+    test: "test/e2e/names-of-work.test.ts",
+    name: "a name of work on a project on local",
+  },
+  {
+    id: "names: stats shows no names",
+    file: "src/operations/metrics/sandbox-stats-handler.ts",
+    find: "names.get(sampled.observed.sandbox.id) ?? null",
+    replace: "names.get(sampled.observed.sandbox.id.slice(1)) ?? null",
+    test: "test/e2e/names-of-work.test.ts",
+    name: "a name of work on a project on local",
+  },
+  {
+    id: "names: sandboxes of every key are found",
+    file: "src/sandbox/sandboxes.ts",
+    find: ".filter((each) => each.principal === principal);",
+    replace: '.filter((each) => each.principal !== "" || principal);',
+    test: "test/e2e/names.test.ts",
+    name: "are never found by another key",
+  },
+  {
+    id: "names: sessions of every key are found",
+    file: "src/workloads/place/place-registry.ts",
+    find: "return findNamed(word, this.of(principal), idFields[this.#options.noun]);",
+    replace: "return findNamed(word, principal ? this.#all : [], idFields[this.#options.noun]);",
+    test: "test/e2e/names.test.ts",
+    name: "are never found by another key",
+  },
+  {
+    id: "names: the operator follows a name that another key gave",
+    file: "src/operations/sandboxes/meant-sandbox.ts",
+    find: "name: whose === principal ? name : undefined",
+    replace: "name: whose === principal ? name : (name ?? undefined)",
+    test: "src/operations/sandboxes/meant-sandbox.test.ts",
+    name: "no other principal's by the name",
+  },
+  {
+    id: "names: the first of several is taken",
+    file: "src/base/find-named.ts",
+    find: "if (found.length > 1) throw ambiguous(word, found, field);",
+    replace: "if (found.length > 99) throw ambiguous(word, found, field);",
+    test: "src/base/find-named.test.ts",
+    name: "lists the candidates where it means several",
+  },
+  {
+    id: "names: words that somebody chose are shortened",
+    file: "src/base/find-named.ts",
+    find: "if (!isCreatedId(id)) return false;",
+    replace: "if (id === word) return false;",
+    test: "src/base/find-named.test.ts",
+    name: "no part of an id that somebody chose",
+  },
+  {
+    id: "names: in the form of an id",
+    file: "src/operations/contract/request/name-schema.ts",
+    find: 'return form.test(text) && !text.includes("..") && !idForm.test(text);',
+    replace: 'return form.test(text) && !text.includes("..") && text !== String(idForm);',
+    test: "src/operations/contract/request/name-schema.test.ts",
+    name: "may not have the form of an id",
+  },
+];
