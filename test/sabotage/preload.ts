@@ -74,4 +74,20 @@ export const preloadSabotages: readonly Sabotage[] = [
     test: "test/security/preload.test.ts",
     name: "at level preload, in python, > asks-pipe-for-signals.py is blocked",
   },
+  {
+    id: "preload: a family is killed one by one",
+    file: "src/engines/local/preload/processes/end-family.ts",
+    find: 'if (signal === "SIGKILL") for',
+    replace: 'if (signal !== "SIGKILL") for',
+    test: "src/engines/local/preload/processes/end-family.test.ts",
+    name: "the end of a program and all that it started > reaches those of its group that start others",
+  },
+  {
+    id: "preload: a user's strays are killed one by one",
+    file: "src/engines/local/preload/processes/end-strays.ts",
+    find: "if (marks.hostUid !== null) await",
+    replace: "if (marks.hostUid === 0) await",
+    test: "src/engines/local/preload/processes/end-strays.test.ts",
+    name: "ends a user's programs that start others and end at every moment",
+  },
 ];

@@ -1,7 +1,9 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
+import { setTimeout } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
+import { settlesWithin } from "../../../../base/abort.ts";
 import { signalFamily, taskkillArguments } from "./end-family.ts";
 
 describe("the end of a program and all that it started", () => {
@@ -32,6 +34,25 @@ describe("the end of a program and all that it started", () => {
       if (leader.signalCode === null) process.kill(-(leader.pid ?? 0), "SIGKILL");
     }
   });
+
+  const perl = "/usr/bin/perl";
+  it.runIf(existsSync(perl))(
+    "reaches those of its group that start others and end at every moment",
+    { timeout: 60_000 },
+    async () => {
+      const comets = "for (1 .. 12) { next if fork; while (1) { exit 0 if fork } } sleep 600";
+      const leader = spawn(perl, ["-e", comets], { detached: true, stdio: ["ignore", "pipe", "ignore"] });
+      // Whatever is left of them holds the output open.
+      const gone = once(leader, "close");
+      try {
+        await setTimeout(500);
+        await signalFamily(leader.pid ?? 0, "SIGKILL", process.platform);
+        expect(await settlesWithin(gone, 20_000), "nothing of the family is left").toBe(true);
+      } finally {
+        process.kill(-(leader.pid ?? 0), "SIGKILL");
+      }
+    },
+  );
 });
 
 function isAlive(id: number): boolean {

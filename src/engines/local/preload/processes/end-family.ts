@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { setTimeout } from "node:timers/promises";
-import { familyOf } from "./process-family.ts";
+import { familyOf, groupsOf } from "./process-family.ts";
 import { readProcessTable } from "./process-table.ts";
 
 /** Rounds in which a family may still start children while it is being killed. */
@@ -15,7 +15,10 @@ export async function signalFamily(
 ): Promise<void> {
   if (platform === "win32") return runTaskkill(taskkillArguments(leader, signal));
   for (let round = 0; round < maxRounds; round++) {
-    const family = familyOf(leader, await readProcessTable(platform));
+    const rows = await readProcessTable(platform);
+    const family = familyOf(leader, rows);
+    // A group is killed at one moment: none of its members can start another meanwhile, as they can between two of our kills.
+    if (signal === "SIGKILL") for (const group of groupsOf(family, rows)) send(-group, signal);
     const reached = family.filter((id) => send(id, signal));
     if (signal === "SIGTERM" || reached.length === 0) return;
     await setTimeout(roundMs);

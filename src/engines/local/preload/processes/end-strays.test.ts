@@ -1,9 +1,11 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { expect, it } from "vitest";
+import { settlesWithin } from "../../../../base/abort.ts";
 import { endStrays } from "./end-strays.ts";
 
 it.runIf(process.platform === "linux")(
@@ -26,6 +28,31 @@ it.runIf(process.platform === "linux")(
     } finally {
       stray.kill("SIGKILL");
       rmSync(folder, { recursive: true });
+    }
+  },
+);
+
+/** Every Debian has it; shells are too slow to be missed by a look. */
+const perl = "/usr/bin/perl";
+/** Starts itself again and ends, at every moment: what is killed one by one has a child by then. */
+const comet = "while (1) { exit 0 if fork }";
+
+it.runIf(process.platform === "linux" && process.getuid?.() === 0 && existsSync(perl))(
+  "ends a user's programs that start others and end at every moment, which no look at all processes finds",
+  { timeout: 60_000 },
+  async () => {
+    const uid = 1_899_999_999;
+    const as = { uid, gid: uid, cwd: "/" };
+    try {
+      // Whatever is left of them holds their output open.
+      const gone = Array.from({ length: 12 }, () =>
+        once(spawn(perl, ["-e", comet], { ...as, stdio: ["ignore", "pipe", "ignore"] }), "close"),
+      );
+      await setTimeout(500);
+      await endStrays({ folder: "/nowhere", hostUid: uid }, "linux");
+      expect(await settlesWithin(Promise.all(gone), 20_000), "nothing of the user's is left").toBe(true);
+    } finally {
+      await once(spawn("/bin/sh", ["-c", "kill -KILL -1"], { ...as, stdio: "ignore" }), "exit");
     }
   },
 );

@@ -1,3 +1,4 @@
+import { spawn } from "node:child_process";
 import { readdirSync, readlinkSync, statSync } from "node:fs";
 import { setTimeout } from "node:timers/promises";
 import { readFromThreads } from "../../../../base/processes/read-from-threads.ts";
@@ -16,6 +17,8 @@ const roundMs = 2;
 /** Kills what is left of a container's programs; on Linux, where processes can be told by their folder and user. */
 export async function endStrays(marks: StrayMarks, platform: NodeJS.Platform): Promise<void> {
   if (platform !== "linux") return;
+  // First, since a look at all processes can miss those that end and start others meanwhile.
+  if (marks.hostUid !== null) await killAllOf(marks.hostUid);
   for (let round = 0; round < maxRounds; round++) {
     const strays = readdirSync("/proc").filter((name) => /^\d+$/.test(name) && isStray(name, marks));
     if (strays.length === 0) return;
@@ -44,6 +47,13 @@ function readPlace(thread: string): string | null {
   } catch {
     return null;
   }
+}
+
+/** Kills all processes of a user at one moment, so that none of them can start another meanwhile. */
+async function killAllOf(uid: number): Promise<void> {
+  const killer = spawn("/bin/sh", ["-c", "kill -KILL -1"], { uid, gid: uid, cwd: "/", env: {}, stdio: "ignore" });
+  // Where it cannot be started, what a look finds is killed one by one.
+  await new Promise<void>((resolve) => killer.once("error", () => resolve()).once("exit", () => resolve()));
 }
 
 function kill(id: number): void {

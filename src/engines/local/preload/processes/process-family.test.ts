@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { familyOf } from "./process-family.ts";
+import { familyOf, groupsOf } from "./process-family.ts";
 
 const row = (id: number, parent: number, group: number, session: number | null = group) => ({
   id,
@@ -22,4 +22,9 @@ describe("familyOf", () => {
   it("is empty for a program that left nothing", () => {
     expect(familyOf(10, [row(1, 0, 1), row(20, 1, 20)])).toEqual([]);
   });
+});
+
+it("has the groups of its members, and never those of the system", () => {
+  const rows = [row(1, 0, 1), row(10, 1, 10), row(11, 10, 11), row(12, 1, 10), row(13, 10, 1), row(20, 1, 20)];
+  expect(groupsOf(familyOf(10, rows), rows)).toEqual([10, 11]);
 });

@@ -15,3 +15,11 @@ export function familyOf(leader: number, rows: readonly ProcessRow[]): readonly 
   const present = new Set(rows.map(({ id }) => id));
   return [...family].filter((id) => present.has(id));
 }
+
+/** The process groups of a family: all of them are its own, since nothing joins a group of another session. */
+export function groupsOf(family: readonly number[], rows: readonly ProcessRow[]): readonly number[] {
+  const members = new Set(family);
+  const groups = new Set(rows.filter(({ id }) => members.has(id)).map(({ group }) => group));
+  // To the system, groups 0 and 1 are ours and everyone's.
+  return [...groups].filter((group) => group > 1);
+}
