@@ -1,6 +1,6 @@
-import { ociSeccompProfiles } from "../src/policy/seccomp/oci-profile.ts";
+import { ociSeccompProfile } from "../src/policy/seccomp/oci-profile.ts";
 
 /** The profile in the form that Docker and Podman read from a file. */
 export function seccompProfileText(): string {
-  return `${JSON.stringify(ociSeccompProfiles().programs, null, 1)}\n`;
+  return `${JSON.stringify(ociSeccompProfile(), null, 1)}\n`;
 }

@@ -44,8 +44,7 @@ export const engineTable: readonly EngineRow[] = [
     embedded: false,
     open: async ({ environment, platform, randomInteger }) => {
       const { createDockerEngine } = await import("./docker/docker-engine.ts");
-      const { ociSeccompProfiles } = await import("../policy/seccomp/oci-profile.ts");
-      return createDockerEngine({ environment, platform, seccompProfiles: ociSeccompProfiles(), randomInteger });
+      return createDockerEngine({ environment, platform, randomInteger });
     },
     variables: ["DOCKER_HOST", "DOCKER_CONTEXT", "DOCKER_CONFIG", "DOCKER_TLS_VERIFY", "DOCKER_CERT_PATH"],
     hints: {
@@ -60,13 +59,11 @@ export const engineTable: readonly EngineRow[] = [
     embedded: false,
     open: async ({ environment, platform, uid, stateDirectory, randomInteger }) => {
       const { createPodmanEngine } = await import("./podman/podman-engine.ts");
-      const { ociSeccompProfiles } = await import("../policy/seccomp/oci-profile.ts");
       const profileFolder = path.join(stateDirectory, "seccomp");
       return createPodmanEngine({
         environment,
         platform,
         uid,
-        seccompProfiles: ociSeccompProfiles(),
         randomInteger,
         profileFolder,
       });

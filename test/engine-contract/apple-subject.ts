@@ -52,6 +52,7 @@ export const appleSubject: Subject = {
     scratch: "memoryOrDisk",
   },
   exceptions: {
+    "privileges.first-process-filter": "the command takes no profile: the first process is alone in its kernel",
     "connect.ipv6": "Docker, which runs the stand-in, disables IPv6 in containers without a network",
     "scratch.inodes":
       "the number of files in a tmpfs cannot be limited: the memory limit stops a flood of empty ones (about 1 KB each)",

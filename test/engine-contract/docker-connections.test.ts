@@ -9,7 +9,6 @@ import type { Engine } from "../../src/engines/engine.ts";
 import { guardEngine } from "../../src/engines/guarded-engine.ts";
 import { mebibyte } from "../../src/base/bytes.ts";
 import { createId } from "../../src/base/id.ts";
-import { ociSeccompProfiles } from "../../src/policy/seccomp/oci-profile.ts";
 import { skipOrFail } from "../helpers/require.ts";
 import { SshServer, whyNoSshServer } from "../helpers/ssh-server.ts";
 import { TcpForwarder } from "../helpers/tcp-forwarder.ts";
@@ -37,8 +36,7 @@ function needSsh(context: TestContext): void {
 
 function engineAt(environment: Readonly<Record<string, string>>): Engine {
   const { platform } = process;
-  const seccompProfiles = ociSeccompProfiles();
-  const engine = guardEngine(createDockerEngine({ environment, platform, seccompProfiles, randomInteger: randomInt }));
+  const engine = guardEngine(createDockerEngine({ environment, platform, randomInteger: randomInt }));
   engines.push(engine);
   return engine;
 }

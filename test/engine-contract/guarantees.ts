@@ -72,7 +72,7 @@ export const guaranteeGroups: readonly GuaranteeGroup[] = [
       { title: "Programs cannot gain privileges", behaviours: ["privileges.no-new-privileges"] },
       {
         title: "System calls outside our seccomp allowlist are refused",
-        behaviours: ["privileges.seccomp", "privileges.seccomp-denies"],
+        behaviours: ["privileges.seccomp", "privileges.first-process-filter", "privileges.seccomp-denies"],
       },
       {
         title: "No call can set a setuid bit, except for installers that cannot write to host files",

@@ -187,6 +187,16 @@ export const privileges: Topic = (behaviour) => {
   );
 
   behaviour(
+    "privileges.first-process-filter",
+    "so is the first process",
+    async (scene) => {
+      const { stdout } = await scene.run(await scene.shared(), ["cat", "/proc/1/status"]);
+      expect(parseStatus(stdout.toString())).toMatchObject({ Seccomp: "2" });
+    },
+    { capability: "seccomp" },
+  );
+
+  behaviour(
     "privileges.seccomp-denies",
     "a system call that the filter denies is an error and ends nothing",
     async (scene) => {

@@ -7,7 +7,6 @@ import type { Engine } from "../../src/engines/engine.ts";
 import { ownBun, ownPreloadFolders } from "../helpers/preload-engine.ts";
 import { guardEngine } from "../../src/engines/guarded-engine.ts";
 import { compileSeccompFilter } from "../../src/policy/seccomp/bpf-compiler.ts";
-import { ociSeccompProfiles } from "../../src/policy/seccomp/oci-profile.ts";
 import type { CheckedCapabilities, Subject, SubjectImages } from "./subject.ts";
 
 const noOtherAdapter =
@@ -86,6 +85,7 @@ export const subjects = {
     },
     exceptions: {
       "privileges.no-new-privileges": ownKernel,
+      "privileges.first-process-filter": "gVisor takes no profile from an engine",
       "privileges.seccomp-denies": "gVisor's own kernel gives other errors",
       "mounts.identity":
         "mounts are not visible from the host: a project inside a folder that another sandbox can write to is refused",
@@ -165,7 +165,6 @@ async function docker(environment: NodeJS.ProcessEnv): Promise<Engine> {
     createDockerEngine({
       environment,
       platform: process.platform,
-      seccompProfiles: ociSeccompProfiles(),
       randomInteger: randomInt,
     }),
   );
@@ -178,7 +177,6 @@ async function podman(socketPath: string | undefined): Promise<Engine> {
       environment: socketPath === undefined ? process.env : { CONTAINER_HOST: `unix://${socketPath}` },
       platform: process.platform,
       uid: process.getuid?.() ?? null,
-      seccompProfiles: ociSeccompProfiles(),
       randomInteger: randomInt,
       profileFolder: join(tmpdir(), "glovebox-contract-seccomp"),
     }),

@@ -36,8 +36,8 @@ export const kubernetesSubject: Subject = {
     ...subjects.docker.mustDeclare,
     hostPaths: false,
     supervisor: "shared",
-    seccomp: { substitute: "the default filter of the node's runtime, and the supervisor's own" },
-    setuidRefusal: { substitute: "no-new-privileges, and no files of this machine" },
+    seccomp: "yes",
+    setuidRefusal: "yes",
     noNetwork: { substitute: "what the deployment accepts: the cluster's network" },
     memoryLimit: {
       substitute: "the pod's limit, which leaves out what sockets hold on nodes with control groups of version 1",

@@ -20,7 +20,6 @@ import { createId } from "../../src/base/id.ts";
 import type { ContainerSpec } from "../../src/engines/container-spec.ts";
 import { guardEngine } from "../../src/engines/guarded-engine.ts";
 import { createPodmanEngine } from "../../src/engines/podman/podman-engine.ts";
-import { ociSeccompProfiles } from "../../src/policy/seccomp/oci-profile.ts";
 import { openPlace } from "../../src/sandbox/mounts/open-place.ts";
 import { MeddlingProxy } from "../helpers/meddling-proxy.ts";
 import { outcomeOf } from "../helpers/outcome-of.ts";
@@ -67,7 +66,6 @@ describe("a folder on Podman without root", () => {
         environment: { CONTAINER_HOST: `unix://${proxy.socketPath}` },
         platform: process.platform,
         uid: process.getuid?.() ?? null,
-        seccompProfiles: ociSeccompProfiles(),
         randomInteger: randomInt,
         profileFolder: at("profiles"),
       }),

@@ -4,7 +4,7 @@ import type { SupervisorTerms } from "../supervised/channel/hello.ts";
 import { apartTerms, usualSupervisor } from "../supervised/container/apart-terms.ts";
 import type { SupervisorBinary } from "../supervised/supervisor-binary.ts";
 
-/** What the supervisor of a container is told, and what it must be. No engine filters what runs there, so its filter is the whole policy. */
+/** What the supervisor of a container is told, and what it must be. The engine filters nothing. */
 export function supervisorTerms(
   spec: ContainerSpec,
   binary: Pick<SupervisorBinary, "architecture" | "build">,

@@ -1,4 +1,5 @@
 import { GloveboxError } from "../../errors/glovebox-error.ts";
+import { engineSeccompProfile } from "../../policy/seccomp/engine-profile.ts";
 import type { Capabilities } from "../capabilities.ts";
 import type { ContainerSpec } from "../container-spec.ts";
 import type {
@@ -42,16 +43,8 @@ export interface DockerApiEngineOptions {
   /** Reason and start instructions for a connection that failed. */
   readonly explain: (failure: ConnectFailure) => Unavailability;
   readonly readClientConfig: ReadClientConfig;
-  readonly seccompProfiles: SeccompProfiles;
   /** A random integer, `minimum` included, `maximum` excluded. */
   readonly randomInteger: (minimum: number, maximum: number) => number;
-}
-
-/** Seccomp profiles as an OCI runtime takes them. */
-export interface SeccompProfiles {
-  /** For every container except those in which root has capabilities. */
-  readonly programs: object;
-  readonly installers: object;
 }
 
 /** An engine that speaks Docker's API. */
@@ -171,14 +164,20 @@ export class DockerApiEngine implements Engine {
     }: { readonly image: ImageFacts; readonly volume: string; readonly ownFiles: readonly OwnFile[] },
     { signal }: CallOptions,
   ): Promise<MadeContainer> {
-    const { dialect, seccompProfiles } = this.#options;
-    const seccompProfile = spec.rootCapabilities === undefined ? seccompProfiles.programs : seccompProfiles.installers;
+    const { dialect } = this.#options;
     const { answer, setup, files } = await this.#known(signal);
     const { mounts, copied } = reachableMounts(spec.mounts ?? [], files);
     const runtimeKind = runtimeKindOf(answer, spec.ociRuntime);
     const holding = { api: this.#api, spec, folders: copied, image, signal };
     await using holder = copied.length === 0 ? null : await FolderHolder.make(holding);
-    const circumstances = { seccompProfile, image, setup, runtimeKind, supervisorVolume: volume, ownFiles };
+    const circumstances = {
+      seccompProfile: engineSeccompProfile(),
+      image,
+      setup,
+      runtimeKind,
+      supervisorVolume: volume,
+      ownFiles,
+    };
     const make = async (mountsByHandle: boolean): Promise<string> => {
       const call = await dialect.createCall(
         { ...spec, mounts: copied.length > 0 ? copied : mounts },

@@ -60,7 +60,6 @@ async function engineWithImage({ dialect = dockerDialect, config = null as strin
     findEndpoint: () => Promise.resolve({ kind: "tcp", host: "127.0.0.1", port, tls: null, origin: "DOCKER_HOST" }),
     explain: () => ({ reason: "not reached", howToStart: "start it" }),
     readClientConfig: () => Promise.resolve(config),
-    seccompProfiles: { programs: {}, installers: {} },
     randomInteger: (minimum) => minimum,
   });
   opened.push({ server, engine });

@@ -1,5 +1,5 @@
 import { clientFiles } from "../docker-api/http/client-files.ts";
-import { DockerApiEngine, type SeccompProfiles } from "../docker-api/engine.ts";
+import { DockerApiEngine } from "../docker-api/engine.ts";
 import type { Engine } from "../engine.ts";
 import { dockerDialect } from "./docker-dialect.ts";
 import { clientFolder, findDockerEndpoint } from "./find-docker-endpoint.ts";
@@ -9,17 +9,15 @@ export interface DockerEngineOptions {
   /** `DOCKER_HOST`, `DOCKER_CONTEXT`, `DOCKER_CONFIG`, `DOCKER_TLS_VERIFY`, `DOCKER_CERT_PATH`, `HOME` and `XDG_RUNTIME_DIR` are read. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly platform: NodeJS.Platform;
-  readonly seccompProfiles: SeccompProfiles;
   /** A random integer, `minimum` included, `maximum` excluded. */
   readonly randomInteger: (minimum: number, maximum: number) => number;
 }
 
 /** Docker, over its API; nothing is opened before the first call. */
 export function createDockerEngine(options: DockerEngineOptions): Engine {
-  const { environment, platform, seccompProfiles, randomInteger } = options;
+  const { environment, platform, randomInteger } = options;
   return new DockerApiEngine({
     dialect: dockerDialect,
-    seccompProfiles,
     randomInteger,
     findEndpoint: () => findDockerEndpoint({ environment, platform, files: clientFiles }),
     explain: (failure) => explainDockerFailure(failure, platform),

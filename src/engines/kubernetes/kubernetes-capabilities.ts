@@ -15,9 +15,9 @@ export function kubernetesCapabilities({ acceptsNetwork }: { readonly acceptsNet
     hostPaths: false,
     supervisor: "shared",
     notes: acceptsNetwork ? [sharedNote, networkNote] : [sharedNote],
-    seccomp: { substitute: "the default filter of the node's runtime, and the supervisor's own" },
+    seccomp: "yes",
     noNewPrivileges: "yes",
-    setuidRefusal: { substitute: "no-new-privileges, and no files of this machine" },
+    setuidRefusal: "yes",
     readOnlyRoot: "yes",
     noNetwork: {
       substitute: acceptsNetwork

@@ -1,5 +1,5 @@
 import { clientFiles } from "../docker-api/http/client-files.ts";
-import { DockerApiEngine, type SeccompProfiles } from "../docker-api/engine.ts";
+import { DockerApiEngine } from "../docker-api/engine.ts";
 import type { Engine } from "../engine.ts";
 import { findPodmanEndpoint } from "./find-podman-endpoint.ts";
 import { pathInMachine } from "./path-in-machine.ts";
@@ -14,7 +14,6 @@ export interface PodmanEngineOptions {
   readonly platform: NodeJS.Platform;
   /** Numeric id of this process's user; null where the system has none. */
   readonly uid: number | null;
-  readonly seccompProfiles: SeccompProfiles;
   /** A random integer, `minimum` included, `maximum` excluded. */
   readonly randomInteger: (minimum: number, maximum: number) => number;
   /** Folder for the profile's file, which the service reads: not writable for anyone else. */
@@ -23,7 +22,7 @@ export interface PodmanEngineOptions {
 
 /** Podman, over its service's API; nothing is opened before the first call. */
 export function createPodmanEngine(options: PodmanEngineOptions): Engine {
-  const { environment, platform, uid, seccompProfiles, randomInteger, profileFolder } = options;
+  const { environment, platform, uid, randomInteger, profileFolder } = options;
   return new DockerApiEngine({
     dialect: podmanDialect({
       platform,
@@ -33,7 +32,6 @@ export function createPodmanEngine(options: PodmanEngineOptions): Engine {
         return pathInMachine(file, platform);
       },
     }),
-    seccompProfiles,
     randomInteger,
     findEndpoint: () => findPodmanEndpoint({ environment, platform, uid, files: clientFiles }),
     explain: (failure) => explainPodmanFailure(failure, { platform, uid }),

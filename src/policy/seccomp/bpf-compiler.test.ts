@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { auditArchitecture, interpretBpf as interpret } from "../../../test/helpers/interpret-bpf.ts";
 import { compileSeccompFilter } from "./bpf-compiler.ts";
-import { ociSeccompProfiles } from "./oci-profile.ts";
+import { ociSeccompProfile } from "./oci-profile.ts";
 import { type SyscallArchitecture, syscallNumbers } from "./syscall-numbers.ts";
 
 const architectures = ["x64", "arm64"] as const;
@@ -221,7 +221,7 @@ describe.each(architectures)("SC2: the filter for %s", (architecture) => {
 });
 
 describe("SC2: the filter and the OCI profile", () => {
-  const profile = ociSeccompProfiles().programs;
+  const profile = ociSeccompProfile();
   /** Values that some rule names, their neighbours, single bits, and all of them under a filled high half. */
   const values = [
     0, 1, 2, 3, 5, 6, 8, 9, 10, 16, 17, 26, 31, 34, 35, 38, 40, 41, 44, 50, 51, 52, 58, 100, 136, 262, 270, 0x9ed,

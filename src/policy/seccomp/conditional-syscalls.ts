@@ -8,7 +8,7 @@ import type { ArgumentChoice, SyscallErrno } from "./syscall-rule.ts";
 const patternless: SyscallErrno = "ENOSYS";
 
 /** All of CLONE_NEWTIME, NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET. */
-const newNamespaceFlags = 0x7e02_0080;
+export const newNamespaceFlags = 0x7e02_0080;
 
 /** The kernel knows fewer than 64 families and refuses what is above, so six bits tell all apart. */
 const addressFamilyMask = 0x3f;

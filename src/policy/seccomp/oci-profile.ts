@@ -1,14 +1,14 @@
 import { type BitPattern, patternsOutside } from "./bit-patterns.ts";
 import { errnoNumbers } from "./errno-numbers.ts";
-import { seccompPolicy, type SeccompOptions } from "./seccomp-policy.ts";
+import { seccompPolicy } from "./seccomp-policy.ts";
 import { syscallNumbers } from "./syscall-numbers.ts";
 import type { SyscallErrno, SyscallRule } from "./syscall-rule.ts";
 
 /** The part of Docker's profile format that we use; Podman reads the same. */
 export interface OciSeccompProfile {
-  readonly defaultAction: "SCMP_ACT_ERRNO";
+  readonly defaultAction: "SCMP_ACT_ERRNO" | "SCMP_ACT_ALLOW";
   /** Docker 20.10 does not know it and stays with EPERM. */
-  readonly defaultErrnoRet: number;
+  readonly defaultErrnoRet?: number;
   readonly archMap: readonly { readonly architecture: string; readonly subArchitectures: readonly string[] }[];
   readonly syscalls: readonly OciSyscallRule[];
 }
@@ -56,38 +56,27 @@ const oldMapping: OciSyscallRule = {
   args: [{ index: 1, op: "SCMP_CMP_MASKED_EQ", value: 2 ** 52, valueTwo: 2 ** 52 }],
 };
 
-/** The profile of programs, and that of installers, which may set setuid bits. */
-export interface OciSeccompProfiles {
-  readonly programs: OciSeccompProfile;
-  readonly installers: OciSeccompProfile;
-}
-
-/** Both profiles. */
-export function ociSeccompProfiles(): OciSeccompProfiles {
-  return {
-    programs: ociSeccompProfile({ setuidBits: false }),
-    installers: ociSeccompProfile({ setuidBits: true }),
-  };
-}
+/** With the conventions of 32 bits: an engine kills whoever uses one that is not listed. */
+export const architectures: OciSeccompProfile["archMap"] = [
+  { architecture: "SCMP_ARCH_X86_64", subArchitectures: ["SCMP_ARCH_X86", "SCMP_ARCH_X32"] },
+  { architecture: "SCMP_ARCH_AARCH64", subArchitectures: ["SCMP_ARCH_ARM"] },
+];
 
 /**
- * The policy for the `seccomp=` security option: as JSON text for Docker, in a file for Podman.
+ * The whole policy for the `seccomp=` security option of the server's own container.
  *
  * Rules of one call never overlap, so their order does not matter. Each masks its argument to 32 bits or fewer, so the
- * high half, which the kernel drops, cannot hide a value. 32-bit conventions are listed because an engine kills whoever uses one
- * that is not; as their own spellings (`mmap2`, `socketcall`) are refused, no ordinary 32-bit program runs.
+ * high half, which the kernel drops, cannot hide a value. As the spellings of 32-bit conventions (`mmap2`, `socketcall`) are
+ * refused, no ordinary 32-bit program runs.
  */
-function ociSeccompProfile(options: SeccompOptions): OciSeccompProfile {
-  const policy = seccompPolicy(options);
+export function ociSeccompProfile(): OciSeccompProfile {
+  const policy = seccompPolicy({ setuidBits: false });
   const known = new Set([...syscallNumbers("x64").keys(), ...syscallNumbers("arm64").keys()]);
   const namesByRule = Map.groupBy(known, (name): SyscallRule => policy.get(name) ?? "EPERM");
   return {
     defaultAction: "SCMP_ACT_ERRNO",
     defaultErrnoRet: errnoNumbers[defaultErrno],
-    archMap: [
-      { architecture: "SCMP_ARCH_X86_64", subArchitectures: ["SCMP_ARCH_X86", "SCMP_ARCH_X32"] },
-      { architecture: "SCMP_ARCH_AARCH64", subArchitectures: ["SCMP_ARCH_ARM"] },
-    ],
+    archMap: architectures,
     syscalls: [multiplexers, oldMapping, ...[...namesByRule].flatMap(([rule, names]) => rulesFor(names, rule, []))],
   };
 }

@@ -47,10 +47,13 @@ const rules: Readonly<Record<string, SyscallRule>> = {
 };
 
 /** Numbers that no kernel gives to a call: x86-64 keeps 387 to 423 unused, arm64 has none between 295 and 402. */
-const canaries = [
-  { call: 400, errno: 3001 },
-  { call: 401, errno: 3002 },
-] as const;
+const canaryCalls = [400, 401] as const;
+
+/** The first of the numbers that they answer with, by which a supervisor shows which filter is in force. */
+function firstErrno(policy: SeccompOptions | undefined): number {
+  if (policy === undefined) return 3001;
+  return policy.setuidBits ? 3021 : 3011;
+}
 
 /** A call by which a supervisor shows that the filter is in force. */
 interface FilterProbe {
@@ -74,7 +77,8 @@ export interface SpawnFilter {
  * It knows numbers of processes, not processes: it is for programs that share the supervisor's process numbers. A call by
  * another architecture's convention, and of x32, is ENOSYS.
  *
- * With a policy it refuses all that the policy does, too: where no engine has a filter of its own for what it runs.
+ * With a policy it refuses all that the policy does, too: everywhere but where another filter of ours or another kernel
+ * stands around the whole sandbox.
  */
 export function spawnFilter(architecture: SyscallArchitecture, policy?: SeccompOptions): SpawnFilter {
   const key = `${architecture} ${policy?.setuidBits}`;
@@ -96,7 +100,12 @@ function compile(architecture: SyscallArchitecture, policy: SeccompOptions | und
     if (number === undefined) throw new RangeError(`${name} is no call of ${architecture}`);
     byNumber.set(number, rule);
   }
-  for (const { call, errno } of canaries) byNumber.set(call, { errno });
+  const errno = firstErrno(policy);
+  const canaries = [
+    { call: canaryCalls[0], errno },
+    { call: canaryCalls[1], errno: errno + 1 },
+  ] as const;
+  for (const canary of canaries) byNumber.set(canary.call, { errno: canary.errno });
   const refused = { call: numbers.get("migrate_pages") ?? 0, errno: errnoNumbers.EPERM };
   const program =
     policy === undefined ? assembleFilter(architecture, byNumber) : assemblePolicy(architecture, policy, byNumber);

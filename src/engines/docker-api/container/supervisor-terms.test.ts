@@ -1,6 +1,9 @@
 import { describe, expect, it } from "vitest";
+import { spawnFilter } from "../../../policy/seccomp/spawn-filter.ts";
+import type { SeccompOptions } from "../../../policy/seccomp/seccomp-policy.ts";
 import type { ContainerSpec } from "../../container-spec.ts";
 import { supervisorCapabilities } from "../../supervised/container/apart-terms.ts";
+import type { RuntimeKind } from "../oci-runtime.ts";
 import { assertSupervisable, supervisorTerms } from "./supervisor-terms.ts";
 
 const spec: ContainerSpec = {
@@ -36,6 +39,16 @@ describe("supervisorTerms", () => {
     expect(supervisorCapabilities(installers)).toEqual([
       ...["SETPCAP", "SETUID", "SETGID", "KILL", "CHOWN", "DAC_OVERRIDE", "FOWNER"],
     ]);
+  });
+
+  it("gives each program the whole policy, and in gVisor what protects the supervisor; installers may set setuid bits", () => {
+    const filterOf = (more: Partial<ContainerSpec>, runtimeKind: RuntimeKind = "namespaces"): Buffer =>
+      Buffer.from(supervisorTerms({ ...spec, ...more }, { ...circumstances, runtimeKind }).filter);
+    const expected = (policy?: SeccompOptions): Buffer => Buffer.from(spawnFilter("x64", policy).program);
+    expect(filterOf({}).equals(expected({ setuidBits: false }))).toBe(true);
+    expect(filterOf({}, "vm").equals(expected({ setuidBits: false }))).toBe(true);
+    expect(filterOf({ rootCapabilities: [] }).equals(expected({ setuidBits: true }))).toBe(true);
+    expect(filterOf({}, "gvisor").equals(expected())).toBe(true);
   });
 
   it("tells the trees of programs apart by groups where a kernel knows no child subreapers", () => {

@@ -22,8 +22,11 @@ export function supervisorTerms(
   spec: ContainerSpec,
   { binary, runtimeKind, own }: TermsCircumstances,
 ): SupervisorTerms {
-  const terms = apartTerms(spec, { binary, own, filter: spawnFilter(binary.architecture) });
-  return runtimeKind === "gvisor" ? { ...terms, tags, facts: ["TAGS"] } : terms;
+  const isInGvisor = runtimeKind === "gvisor";
+  // gVisor's own kernel is the wall there, and interprets a filter at each call.
+  const policy = isInGvisor ? undefined : { setuidBits: spec.rootCapabilities !== undefined };
+  const terms = apartTerms(spec, { binary, own, filter: spawnFilter(binary.architecture, policy) });
+  return isInGvisor ? { ...terms, tags, facts: ["TAGS"] } : terms;
 }
 
 /**
