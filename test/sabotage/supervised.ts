@@ -272,12 +272,4 @@ export const supervisedSabotages: readonly Sabotage[] = [
     test: "src/engines/supervised/supervisor-binary.test.ts",
     name: "is read only while it is the shipped one",
   },
-  {
-    id: "docker-api: supervisors of other versions stay for ever",
-    file: "src/engines/docker-api/mounts/supervisor-volume.ts",
-    find: "    await this.#removeOthers();\n",
-    replace: "",
-    test: "src/engines/docker-api/mounts/supervisor-volume.test.ts",
-    name: "takes the place of those of other versions",
-  },
 ];
