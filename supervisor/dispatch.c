@@ -104,6 +104,7 @@ static void set_up(const struct frame_setup *f, const uint8_t *filter, uint32_t 
   settings.probe_group = f->probe_group;
   settings.first_tag = f->first_tag;
   settings.done = true;
+  resolver_open(); /* while it may */
   bound_capabilities();
   if (f->own_user != UINT32_MAX) become_self(f->own_user, f->own_group);
   settings.capabilities = own_capabilities(true);
@@ -120,11 +121,13 @@ static void set_up(const struct frame_setup *f, const uint8_t *filter, uint32_t 
   file_prepare();
 }
 
+static bool listens(const struct stream *s) { return s->kind == KIND_LISTENER || s->kind == KIND_DATAGRAMS || s->kind == KIND_QUESTIONS; }
+
 static void take_input(struct stream *s, const uint8_t *bytes, uint32_t length) {
   uint32_t strings = length < s->strings_due ? length : s->strings_due;
   s->strings_due -= strings;
   if (length > strings) {
-    if (s->kind == KIND_LISTENER || s->kind == KIND_DATAGRAMS) nonsense("INPUT of a listener");
+    if (listens(s)) nonsense("INPUT of a listener");
     if (s->kind == KIND_PROGRAM && (!s->wants_input || s->held)) nonsense("INPUT that a program does not take");
     if (s->input_ended) nonsense("INPUT after INPUT_END");
   }
@@ -132,7 +135,7 @@ static void take_input(struct stream *s, const uint8_t *bytes, uint32_t length) 
 }
 
 static void end_input(struct stream *s) {
-  if (s->kind == KIND_LISTENER || s->kind == KIND_DATAGRAMS || s->strings_due > 0 || s->input_ended) nonsense("INPUT_END that does not fit");
+  if (listens(s) || s->strings_due > 0 || s->input_ended) nonsense("INPUT_END that does not fit");
   if (s->kind == KIND_PROGRAM && (!s->wants_input || s->held)) nonsense("INPUT_END that a program does not take");
   stream_input_end(s);
 }

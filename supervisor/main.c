@@ -13,7 +13,7 @@
 
 #include "supervisor.h"
 
-/* The control stream, diagnostics, signals, and four descriptors for each stream. */
+/* The control stream, signals, the resolver, and four descriptors for each stream. */
 #define MAX_POLL (4 + MAX_STREAMS * 4)
 
 /* A loop that took longer was frozen: a paused container. */
@@ -129,10 +129,11 @@ int main(int argc, char **argv, char **env) {
   heard = before = now_ms();
   for (;;) {
     uint64_t now;
-    int count = 3, timeout;
+    int count = 4, timeout;
     fds[0] = (struct pollfd){.fd = dispatch_can_take() ? 0 : -1, .events = POLLIN};
     fds[1] = (struct pollfd){.fd = 1, .events = control_wants_write() ? POLLOUT : 0};
     fds[2] = (struct pollfd){.fd = signal_fd, .events = POLLIN};
+    fds[3] = (struct pollfd){.fd = resolver_descriptor(), .events = POLLIN};
     count += streams_poll_add(fds + count);
     now = now_ms();
     timeout = wake_at <= now ? 0 : (int)(wake_at - now);
@@ -150,7 +151,8 @@ int main(int argc, char **argv, char **env) {
     control_take();
     read_signals();
     reap();
-    streams_poll_result(fds + 3, count - 3);
+    if (fds[3].revents) resolver_answer();
+    streams_poll_result(fds + 4, count - 4);
     dispatch_due();
     trees_pass();
     streams_events();

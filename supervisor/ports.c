@@ -1,5 +1,5 @@
 /*
- * The sandbox's loopback: connections to its ports, ports of its that lead out, and datagrams.
+ * The sandbox's loopback: connections to its ports, ports of its that lead out, datagrams, and a resolver that knows no name.
  */
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -12,6 +12,12 @@
 #define BACKLOG 256
 /* Connections that one look at a listener accepts. */
 #define ACCEPTS 16
+#define RESOLVER_PORT 53
+/* Questions that one look at the resolver answers. */
+#define ANSWERS 16
+#define DNS_HEADER_BYTES 12
+
+static int resolver_fd = -1, resolver_error = ENOTCONN;
 
 union address {
   struct sockaddr any;
@@ -98,7 +104,20 @@ void connection_reset(const struct stream *s) {
   if (s->open && fd >= 0) setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
 }
 
-void listen_on(uint32_t number, const struct frame_listen *frame) {
+/* The stream of what asks for nothing that is not there anyway. */
+static void tell_questions(uint32_t number, const struct frame_listen *frame) {
+  struct stream *s = stream_begin(number, KIND_QUESTIONS);
+  if (frame->port != 0 || frame->family != 4) nonsense("LISTEN to questions elsewhere");
+  s->shut_in = true;
+  if (resolver_fd < 0) {
+    stream_fail(s, END_FAILED, STAGE_BIND, (uint32_t)resolver_error);
+    return;
+  }
+  s->port = RESOLVER_PORT;
+  s->due |= DUE_OPENED;
+}
+
+static void listen_to(uint32_t number, const struct frame_listen *frame) {
   struct stream *s = stream_begin(number, frame->kind == 1 ? KIND_DATAGRAMS : KIND_LISTENER);
   union address a;
   socklen_t length = loopback(&a, frame->family, frame->port);
@@ -120,6 +139,11 @@ void listen_on(uint32_t number, const struct frame_listen *frame) {
   s->port = own_port(s->out_fd);
   s->shut_in = true;
   s->due |= DUE_OPENED;
+}
+
+void listen_on(uint32_t number, const struct frame_listen *frame) {
+  if (frame->kind == 2) tell_questions(number, frame);
+  else listen_to(number, frame);
 }
 
 void listener_accept(struct stream *s) {
@@ -164,4 +188,48 @@ void datagram_send(const struct stream *s, uint16_t port, const uint8_t *bytes, 
   if (s->out_fd < 0 || getsockname(s->out_fd, &a.any, &own)) return;
   own = loopback(&a, a.any.sa_family == AF_INET ? 4 : 6, port);
   if (sendto(s->out_fd, bytes, length, MSG_DONTWAIT, &a.any, own) < 0) return;
+}
+
+/*
+ * The resolver: no name leads anywhere from here, and it says so at once, for some programs wait for seconds where nobody answers.
+ * Where the port may not be bound there is none. A program that sets the same option takes its place.
+ */
+void resolver_open(void) {
+  union address a;
+  int one = 1;
+  socklen_t length = loopback(&a, 4, RESOLVER_PORT);
+  resolver_fd = open_socket(4, SOCK_DGRAM);
+  if (resolver_fd >= 0 && !setsockopt(resolver_fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one) && !bind(resolver_fd, &a.any, length)) return;
+  resolver_error = errno;
+  stream_close_fd(&resolver_fd);
+}
+
+int resolver_descriptor(void) { return resolver_fd; }
+
+/* To all who listen, before the answer: what a program does after it comes later. */
+static void tell_question(uint16_t port, const uint8_t *bytes, uint32_t size) {
+  uint32_t cost = size + sizeof port;
+  for (int i = 0; i < (int)MAX_STREAMS; i++) {
+    struct stream *s = &streams[i];
+    if (s->kind != KIND_QUESTIONS || s->rejected || s->due & DUE_OPENED || s->questions >= MAX_QUESTIONS || !stream_may_send(s, cost)) continue;
+    s->questions++;
+    send_frame(F_DATAGRAM, s->number, &port, sizeof port, bytes, size);
+    stream_count_sent(s, cost);
+  }
+}
+
+/* The answer is the question itself, called an answer: there is no such name. */
+void resolver_answer(void) {
+  static uint8_t bytes[MAX_QUESTION_BYTES + 1];
+  for (int i = 0; i < ANSWERS; i++) {
+    union address a;
+    socklen_t length = sizeof a;
+    ssize_t size = recvfrom(resolver_fd, bytes, sizeof bytes, 0, &a.any, &length);
+    if (size < 0) return;
+    if (size < DNS_HEADER_BYTES || size > (ssize_t)MAX_QUESTION_BYTES || bytes[2] & 0x80 || !is_loopback(&a)) continue;
+    tell_question(port_of(&a), bytes, (uint32_t)size);
+    bytes[2] |= 0x80;
+    bytes[3] = 0x83;
+    if (sendto(resolver_fd, bytes, (size_t)size, MSG_DONTWAIT, &a.any, length) < 0) continue;
+  }
 }

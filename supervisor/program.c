@@ -89,11 +89,11 @@ bool become(uint32_t user, uint32_t group, const uint32_t *tag, uint64_t capabil
  */
 void bound_capabilities(void) {
   uint64_t own = own_capabilities(false), kept = own & SETUP_ONLY ? own & SETUP_CAPABILITIES : 0;
-  if (!(own & 1ull << CAP_SETPCAP)) return;
-  for (int capability = 0; capability < 64 && prctl(PR_CAPBSET_READ, capability) >= 0; capability++) {
+  uint64_t less = own & ~(1ull << CAP_SETPCAP | 1ull << CAP_NET_BIND_SERVICE);
+  for (int capability = 0; own & 1ull << CAP_SETPCAP && capability < 64 && prctl(PR_CAPBSET_READ, capability) >= 0; capability++) {
     if (!(kept & 1ull << capability) && prctl(PR_CAPBSET_DROP, capability)) trouble(CODE_BROKEN, "the bounding set cannot be made smaller");
   }
-  if (set_capabilities(own & ~(1ull << CAP_SETPCAP))) trouble(CODE_BROKEN, "SETPCAP cannot be given up");
+  if (less != own && set_capabilities(less)) trouble(CODE_BROKEN, "what only the start needs cannot be given up");
 }
 
 /*

@@ -14,7 +14,7 @@
 
 #include "frames.h"
 
-enum kind { KIND_FREE, KIND_PROGRAM, KIND_CONNECTION, KIND_LISTENER, KIND_DATAGRAMS, KIND_FILE };
+enum kind { KIND_FREE, KIND_PROGRAM, KIND_CONNECTION, KIND_LISTENER, KIND_DATAGRAMS, KIND_QUESTIONS, KIND_FILE };
 
 /* Frames that a stream still has to send, in the order of their sending. */
 enum { DUE_STARTED = 1, DUE_OPENED = 2, DUE_OUTPUT_END = 4, DUE_ERROR_END = 8, DUE_EXIT = 16, DUE_LEFT = 32 };
@@ -72,6 +72,7 @@ struct stream {
   uint64_t deadline; /* of a connection's begin or of a file operation; 0: none */
   struct job *job;   /* of a file operation, shared with its helper */
   uint16_t port;
+  uint16_t questions; /* that it was told of */
   uint32_t listener;
 };
 
@@ -195,6 +196,9 @@ void connection_reset(const struct stream *s);
 void listener_accept(struct stream *s);
 void datagram_receive(struct stream *s);
 void datagram_send(const struct stream *s, uint16_t port, const uint8_t *bytes, uint32_t length);
+void resolver_open(void);
+int resolver_descriptor(void);
+void resolver_answer(void);
 
 /* helper.c: file operations, each in a process of its own */
 void file_begin(uint32_t number, const uint8_t *payload, uint32_t length);

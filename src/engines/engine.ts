@@ -206,6 +206,12 @@ export interface Container {
   readonly listen?:
     | ((port: number, onConnection: (connection: Duplex) => void, options?: CallOptions) => Promise<OpenedPort>)
     | undefined;
+  /**
+   * Has `onName` told the names that its programs look up, as they spelled them, each once, the first 20, until it is disposed of; a
+   * resolver inside knows no name and says so at once. Never holds anything up; where there is no such resolver nothing is told.
+   * Left out as `listen`. @throws SANDBOX_LOST
+   */
+  readonly hearNames?: ((onName: (name: string) => void) => Disposable) | undefined;
   /** As `exec`, with a terminal for its input, output and errors: all of it comes as standard output. Left out as `listen`. */
   readonly execInTerminal?:
     | ((spec: ExecSpec, size: TerminalSize, options?: CallOptions) => Promise<TerminalProcess>)

@@ -187,14 +187,15 @@ class GuardedEngine implements Engine {
   }
 
   /** What a supervisor alone does. */
-  #guardSupervised(container: Container): Pick<Container, "listen" | "placeFile" | "execInTerminal"> {
-    const { listen, placeFile, execInTerminal } = container;
+  #guardSupervised(container: Container): Pick<Container, "listen" | "hearNames" | "placeFile" | "execInTerminal"> {
+    const { listen, hearNames, placeFile, execInTerminal } = container;
     if (listen === undefined || placeFile === undefined || execInTerminal === undefined) return {};
     return {
       listen: (port, onConnection, options) =>
         this.#step("listen", () =>
           this.#call("connect", options, (signal) => listen.call(container, port, onConnection, { signal })),
         ),
+      hearNames: hearNames?.bind(container),
       placeFile: (file, options) =>
         this.#call("connect", options, (signal) => placeFile.call(container, file, { signal })),
       execInTerminal: (spec, size, options) =>

@@ -118,6 +118,12 @@ export class Sandbox implements AsyncDisposable {
     return container.listen?.bind(container);
   }
 
+  /** As `Container.hearNames`. */
+  get hearNames(): Container["hearNames"] {
+    const { container } = this.#parts;
+    return container.hearNames?.bind(container);
+  }
+
   /** As `Container.execInTerminal`. */
   get execInTerminal(): Container["execInTerminal"] {
     const { container } = this.#parts;

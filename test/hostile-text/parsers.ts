@@ -127,6 +127,7 @@ const ofBytes = [
   "src/base/streams/utf8.ts invalidUtf8Offset",
   "src/base/streams/utf8.ts leadingPart",
   "src/base/streams/utf8.ts trailingPart",
+  "src/engines/supervised/container/question-name.ts questionName",
   "src/library/objects/forms/base64.ts toBase64",
   "src/mcp/parse-json-rpc.ts parseJsonRpc",
   "src/mcp/stdio/parse-message.ts parseMessage",

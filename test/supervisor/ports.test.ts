@@ -1,6 +1,8 @@
+import { spawnSync } from "node:child_process";
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { hostileProgram, sanitizedSupervisor, whyNoSupervisor } from "../helpers/supervisor/binaries.ts";
 import { limits, numbers } from "../helpers/supervisor/frames.ts";
+import { firstProcess } from "../helpers/supervisor/host-view.ts";
 import { sendInput } from "../helpers/supervisor/operations.ts";
 import { flags, Supervised } from "../helpers/supervisor/supervised.ts";
 
@@ -10,9 +12,10 @@ const hostile = "/tmp/hostile";
 describe.skipIf(reason !== undefined)(`ports ${reason ?? ""}`, () => {
   let subject: Supervised;
   beforeAll(() => void sanitizedSupervisor(), 180_000);
-  const start = (manualCredit: boolean, setup = {}): Promise<Supervised> =>
+  const start = (manualCredit: boolean, setup = {}, capabilities: readonly string[] = []): Promise<Supervised> =>
     Supervised.start({
       ...{ binary: sanitizedSupervisor(), manualCredit, setup, mounts: ["--ro-bind", hostileProgram(), hostile] },
+      capabilities,
     });
   beforeEach(async () => {
     subject = await start(false);
@@ -183,6 +186,91 @@ describe.skipIf(reason !== undefined)(`ports ${reason ?? ""}`, () => {
     expect(sent()).toBe(64);
     subject.frame("CREDIT", stream, { bytes: 4096 });
     await subject.ping();
+  });
+
+  describe("of a resolver that knows no name", () => {
+    /** Its port needs a right that pid 1 is given for its start. */
+    const restart = async (manualCredit = false, setup = {}): Promise<void> => {
+      await subject[Symbol.asyncDispose]();
+      subject = await start(manualCredit, setup, ["NET_BIND_SERVICE"]);
+    };
+    const hear = async (): Promise<number> => {
+      const stream = subject.begin("LISTEN", { port: 0, family: 4, kind: 2 });
+      expect((await subject.got(stream, "OPENED")).fields["port"]).toBe(53);
+      return stream;
+    };
+    const told = (stream: number): readonly string[] =>
+      subject
+        .record(stream)
+        .frames.flatMap(({ name, tail }) => (name === "DATAGRAM" ? [tail.subarray(12).toString("latin1")] : []));
+    const lookUp = async (name: string, count = 1): Promise<string> =>
+      (await subject.run({ command: [hostile, "looks-up", name, String(count)] })).stdout;
+
+    it("refuse at once, whether anybody listens or not, and tell the question before the program ends", async () => {
+      await restart();
+      expect(await lookUp("before.test")).toBe("1 3 same\n");
+      const [one, other] = [await hear(), await hear()];
+      expect(await lookUp("a.test")).toBe("1 3 same\n");
+      const question = "\u0001a\u0004test\0\0\u0001\0\u0001";
+      expect([told(one), told(other)]).toEqual([[question], [question]]);
+      subject.frame("CLOSE", one);
+      expect((await subject.ended(one)).end.fields["reason"]).toBe(numbers["END_CLOSED"]);
+      expect(await lookUp("after.test")).toBe("1 3 same\n");
+      expect([told(one).length, told(other).length]).toEqual([1, 2]);
+    });
+
+    it("tell of the first questions alone, and answer all of them", async () => {
+      await restart();
+      const stream = await hear();
+      expect(await lookUp("flood.test", 2_000)).toBe("1 3 same\n");
+      await subject.ping();
+      expect(told(stream)).toHaveLength(limits["maxQuestions"]!);
+    });
+
+    it("tell no more than the window takes", async () => {
+      await restart(true, { streamWindow: 100 });
+      const stream = await hear();
+      expect(await lookUp("flood.test", 50)).toBe("1 3 same\n");
+      await subject.ping();
+      // A header, a name of 12 bytes with its type and class, and the port: 30 bytes each.
+      expect(told(stream)).toHaveLength(3);
+    });
+
+    it("neither tell nor answer what is no question: too short, too long, or an answer", async () => {
+      await restart();
+      const stream = await hear();
+      for (const length of [0, 11, 513, 4096]) {
+        await subject.run({ command: [hostile, "rains", "53", String(length), "1"] });
+      }
+      const answer = "\\x07\\x07\\x84\\x00\\x00\\x01\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x01\\x00\\x01";
+      await subject.run({ command: ["bash", "-c", `printf '${answer}' >/dev/udp/127.0.0.1/53`] });
+      expect(await lookUp("a.test")).toBe("1 3 same\n");
+      expect(told(stream)).toHaveLength(1);
+    });
+
+    it("give way to a program that takes the port as servers do, and nothing breaks", async () => {
+      await restart();
+      const stream = await hear();
+      // As engines allow it that make no difference between ports.
+      const network = `--net=/proc/${firstProcess(subject)}/ns/net`;
+      const anyPort = "echo 0 >/proc/sys/net/ipv4/ip_unprivileged_port_start";
+      expect(spawnSync("nsenter", [network, "sh", "-c", anyPort]).status).toBe(0);
+      const server = subject.spawn({ command: [hostile, "takes-over"] });
+      await subject.until("ready", () => subject.record(server).stdout.includes("ready"));
+      await subject.run({ command: [hostile, "rains", "53", "20", "1"] });
+      expect((await subject.ended(server)).stdout.toString()).toBe("ready\nmine\n");
+      expect(told(stream)).toEqual([]);
+      expect(await lookUp("a.test")).toBe("1 3 same\n");
+    });
+
+    it("are not there without the right to the port, which nobody has after the start", async () => {
+      const stream = subject.begin("LISTEN", { port: 0, family: 4, kind: 2 });
+      expect((await subject.ended(stream)).end.fields).toMatchObject({ stage: numbers["STAGE_BIND"], error: 13 });
+      await restart();
+      expect(subject.hello.fields["capabilities"]).toBe(0xe0);
+      const taken = subject.begin("LISTEN", { port: 54, family: 4, kind: 1 });
+      expect((await subject.ended(taken)).end.fields).toMatchObject({ stage: numbers["STAGE_BIND"], error: 13 });
+    });
   });
 
   it("wait in the backlog while all streams are taken, and a stream too many is refused", async () => {

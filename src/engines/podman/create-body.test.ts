@@ -48,6 +48,7 @@ describe("createBody", () => {
         systemd: "false",
         sdnotifyMode: "ignore",
         netns: { nsmode: "none" },
+        sysctl: { "net.ipv4.ip_unprivileged_port_start": "0" },
         pidns: { nsmode: "private" },
         ipcns: { nsmode: "private" },
         mask: expect.arrayContaining(["/proc/interrupts", "/sys/firmware"]) as unknown,
@@ -55,6 +56,10 @@ describe("createBody", () => {
         log_configuration: { driver: "none" },
       });
     }
+  });
+
+  it("opens low ports inside where the kernel is Linux's own", () => {
+    expect(bodyOf({}, { runtimeKind: "gvisor" })).not.toHaveProperty("sysctl");
   });
 
   it.each([{}, { command: ["a", "b"], processUser: "7:8" }])(

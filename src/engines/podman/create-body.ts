@@ -79,6 +79,8 @@ export function createBody(spec: ContainerSpec, options: CreateBodyOptions): obj
     // Output comes from the attached streams; a log would fill the host's disk.
     log_configuration: { driver: "none" },
     ...sealing(spec, options.seccompPath),
+    // Of its own network namespace, as with Docker: the supervisor refuses names at port 53 there. gVisor has no such setting.
+    ...(options.runtimeKind === "namespaces" ? { sysctl: { "net.ipv4.ip_unprivileged_port_start": "0" } } : {}),
     resource_limits: {
       memory: { limit: limits.memoryBytes, swap: limits.memoryBytes },
       cpu: { period: cpuPeriodUs, quota: Math.max(1_000, Math.round(limits.cpus * cpuPeriodUs)) },

@@ -55,6 +55,40 @@ describe("explainFailure", () => {
     expect(explainFailure(stderr, "none")?.suggestion).toContain("Name the hosts that it needs in the run's network");
   });
 
+  it("names what a program looked up that says nothing about it", () => {
+    const error = explainFailure("could not load\n", "none", ["Example.com", "example.com", "api.example.org"]);
+    expect(error).toMatchObject({
+      errorType: "NETWORK_ERROR",
+      message: 'The program failed after it looked up "example.com", "api.example.org".',
+      context: { network: "none", looked_up: ["example.com", "api.example.org"] },
+    });
+    expect(error?.suggestion).toContain(
+      'The program chose this host: if you trust it, add "example.com" to the run\'s network, or',
+    );
+  });
+
+  it("quotes only some of many names", () => {
+    const names = Array.from({ length: 20 }, (_, at) => `n${at}.test`);
+    expect(explainFailure("", "none", names)?.message).toBe(
+      'The program failed after it looked up "n0.test", "n1.test", "n2.test" and others.',
+    );
+  });
+
+  it("prefers what the program says, and completes it", () => {
+    const known = ["first.test"];
+    const suggestion = (stderr: string): string | undefined => explainFailure(stderr, "none", known)?.suggestion;
+    expect(suggestion("getaddrinfo ENOTFOUND second.test")).toContain('"second.test"');
+    expect(suggestion("socket.gaierror: [Errno -2] Name or service not known")).toContain('"first.test"');
+    expect(explainFailure("Error: EACCES: permission denied, open '/x'", "none", known)?.errorType).toBe(
+      "PERMISSION_DENIED",
+    );
+  });
+
+  it("says nothing of names that are none, and of names where there is a network", () => {
+    expect(explainFailure("", "none", ["10.0.0.1", "a b", "\u001b[2J.test"])).toBeNull();
+    expect(explainFailure("", "domains", ["a.test"])).toBeNull();
+  });
+
   it("quotes the line that says it", () => {
     expect(explainFailure("a\nOSError: [Errno 30] Read-only file system: '/etc/x'\n")?.message).toContain("'/etc/x'");
   });

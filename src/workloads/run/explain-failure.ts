@@ -24,8 +24,11 @@ const patterns: readonly { readonly type: "network" | "permission"; readonly wor
 ];
 
 /** How Node and Bun, curl, and Python's usual clients name the host that they looked up. */
-const lookedUp =
+const hostInText =
   /\b(?:(?:ENOTFOUND|EAI_AGAIN) |Could not resolve host: |Failed to resolve '|host=')([A-Za-z0-9.-]{1,253})(?![\w.-])/;
+
+/** Names that a message quotes of those that were looked up. */
+const shownNames = 3;
 
 /** Only the end of stderr counts: an uncaught error is there, whatever the program printed before. */
 const lastLines = 12;
@@ -34,7 +37,11 @@ const lastLines = 12;
  * Why a program that failed by itself most likely did, when its last words say that the sandbox refused something;
  * null otherwise. It explains; the verdict stays "failed".
  */
-export function explainFailure(stderr: string, network: NetworkPolicy["kind"] = "none"): GloveboxError | null {
+export function explainFailure(
+  stderr: string,
+  network: NetworkPolicy["kind"] = "none",
+  lookedUp: readonly string[] = [],
+): GloveboxError | null {
   const tail = stderr.trimEnd().split("\n").slice(-lastLines).join("\n");
   const found = patterns.find(({ words }) => words.test(tail));
   const line =
@@ -44,12 +51,13 @@ export function explainFailure(stderr: string, network: NetworkPolicy["kind"] = 
       .findLast((text) => found.words.test(text))
       ?.trim()
       .slice(0, 300);
-  if (found === undefined || line === undefined) return null;
+  const names = strictNames(lookedUp);
+  if (found === undefined || line === undefined) return network === "none" ? explainNames(names) : null;
   if (found.type === "network") {
     return new GloveboxError("NETWORK_ERROR", `A connection failed and the program with it: ${line}`, {
       suggestion:
         network === "none"
-          ? `This run has no network (policy "none"). ${wayToHost(tail)}, or give the program its data as context files or stdin.`
+          ? withoutNetwork(nameIn(tail) ?? names[0])
           : "Only HTTP and HTTPS through the proxy of HTTP_PROXY and HTTPS_PROXY lead out of this sandbox: use a client that honours them.",
       context: { network },
     });
@@ -60,8 +68,30 @@ export function explainFailure(stderr: string, network: NetworkPolicy["kind"] = 
   });
 }
 
+/**
+ * Of a program that said nothing about it: it looked up names and failed. That may have another reason, so it says what happened and
+ * in which order, no more.
+ */
+function explainNames(names: readonly string[]): GloveboxError | null {
+  if (names.length === 0) return null;
+  const shown = names.slice(0, shownNames).map((name) => `"${name}"`);
+  const more = names.length > shownNames ? " and others" : "";
+  return new GloveboxError("NETWORK_ERROR", `The program failed after it looked up ${shown.join(", ")}${more}.`, {
+    suggestion: withoutNetwork(names[0]),
+    context: { network: "none", looked_up: names },
+  });
+}
+
+function withoutNetwork(name: string | undefined): string {
+  const way = name === undefined ? "Name the hosts that it needs in the run's network" : hostChosen(name);
+  return `This run has no network (policy "none"). ${way}, or give the program its data as context files or stdin.`;
+}
+
 /** The program wrote the text: a name from it is one in strict form, and no more than what the program chose. */
-function wayToHost(text: string): string {
-  const name = canonicalName(lookedUp.exec(text)?.[1] ?? "");
-  return name === null ? "Name the hosts that it needs in the run's network" : hostChosen(name);
+function nameIn(text: string): string | undefined {
+  return canonicalName(hostInText.exec(text)?.[1] ?? "") ?? undefined;
+}
+
+function strictNames(names: readonly string[]): readonly string[] {
+  return [...new Set(names.map(canonicalName))].filter((name) => name !== null);
 }

@@ -9,6 +9,8 @@ export interface NetworkReport {
   readonly denialCount: number;
   /** Whether the egress proxy ended during the run. */
   readonly isLost: boolean;
+  /** Names that it looked up without a network, as its programs spelled them; left out: none are known. */
+  readonly lookedUp?: readonly string[] | undefined;
 }
 
 /** Targets that a sentence names. */

@@ -51,7 +51,7 @@ function explainFailedProgram(
   if (end.exitCode === 127 && stderr.trimEnd().endsWith(`${interpreter}: not found`)) return noInterpreter(interpreter);
   const found = findSyntaxError({ toolchain, stderr, exitCode: end.exitCode ?? 0, files, nameOf });
   if (found !== null) return syntaxFailure(found);
-  return missingModule(toolchain, stderr) ?? explainFailure(stderr, network.kind);
+  return missingModule(toolchain, stderr) ?? explainFailure(stderr, network.kind, networkReport.lookedUp);
 }
 
 function noInterpreter(interpreter: string): GloveboxError {

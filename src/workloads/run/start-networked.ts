@@ -34,7 +34,13 @@ export async function startNetworked(live: NetworkedSandbox, start: NetworkedSta
   try {
     if (grant === null) {
       const started = await startProgram({ ...start, sandbox });
-      return { ...started, [Symbol.dispose]: () => part.leave() };
+      return {
+        ...started,
+        [Symbol.dispose]: () => {
+          started[Symbol.dispose]();
+          part.leave();
+        },
+      };
     }
     const opening = part.open({ sandbox, grant, signal });
     const { process, network } = await startBeside(() => runner(), opening);

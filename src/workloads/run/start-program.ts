@@ -2,11 +2,12 @@ import type { NetworkAccess, NetworkGrant } from "../../egress/network-access.ts
 import type { Process } from "../../engines/engine.ts";
 import type { Denial } from "../../policy/network/denial.ts";
 import { execWithNetwork } from "../../sandbox/network/exec-with-network.ts";
+import type { Sandbox } from "../../sandbox/sandbox.ts";
 import type { NetworkSandbox } from "../../sandbox/network/open-network.ts";
 import { noNetworkReport, type NetworkReport } from "./explain-network.ts";
 
 export interface ProgramStart {
-  readonly sandbox: NetworkSandbox;
+  readonly sandbox: NetworkSandbox & Partial<Pick<Sandbox, "hearNames">>;
   readonly runner: () => Promise<Process>;
   /** Null: no network at all. */
   readonly grant: NetworkGrant | null;
@@ -25,10 +26,7 @@ export interface StartedProgram extends Disposable {
 /** Starts the runner in its sandbox, with the network that was granted. @throws what `execWithNetwork` throws */
 export async function startProgram(start: ProgramStart): Promise<StartedProgram> {
   const { sandbox, runner, grant, onDenied, redact, signal } = start;
-  if (grant === null) {
-    const process = await runner();
-    return { process, networkReport: () => Promise.resolve(noNetworkReport), [Symbol.dispose]: () => undefined };
-  }
+  if (grant === null) return startWithoutNetwork(start);
   const { process, network } = await execWithNetwork({
     sandbox,
     program: runner,
@@ -45,6 +43,26 @@ export async function startProgram(start: ProgramStart): Promise<StartedProgram>
     },
     [Symbol.dispose]: () => network.close(),
   };
+}
+
+/** Hears from the start on which names it looks up: it may look for one at once. */
+async function startWithoutNetwork({ sandbox, runner, redact }: ProgramStart): Promise<StartedProgram> {
+  const lookedUp: string[] = [];
+  const hearing = sandbox.hearNames?.((name) => {
+    // A name with a secret in it is not shown at all: what is left of it would be another name.
+    if (redact(name) === name) lookedUp.push(name);
+  });
+  try {
+    const process = await runner();
+    return {
+      process,
+      networkReport: () => Promise.resolve({ ...noNetworkReport, lookedUp: [...lookedUp] }),
+      [Symbol.dispose]: () => hearing?.[Symbol.dispose](),
+    };
+  } catch (error) {
+    hearing?.[Symbol.dispose]();
+    throw error;
+  }
 }
 
 /** The part of `NetworkAccess` that a run needs. */

@@ -16,7 +16,7 @@ import { Connection } from "./connection.ts";
 import { FileOperation, fileFrame, type FileRequest } from "./file-operation.ts";
 import { Heartbeat, type HeartbeatTimes } from "./heartbeat.ts";
 import { helloFault, setupFields, supervisorFacts, type SupervisorFacts, type SupervisorTerms } from "./hello.ts";
-import { Listener, type Listening } from "./listener.ts";
+import { Listener, listeningKinds, type Listening } from "./listener.ts";
 import { fairWindows, type WindowSizes } from "./output-windows.ts";
 import { Program, spawnFrame, type ProgramRequest } from "./program.ts";
 import { Pings, Question } from "./questions.ts";
@@ -140,8 +140,11 @@ export class SupervisorChannel {
 
   /** Listens on the sandbox's loopback; port 0: any that is free. @throws CAPACITY, SANDBOX_LOST */
   listen(port: number, family: 4 | 6, listening: Listening): Promise<Listener> {
-    const kind = listening.kind === "connections" ? 0 : 1;
-    return this.#begin("LISTEN", { port, family, kind }, (link) => new Listener(link, listening));
+    return this.#begin(
+      "LISTEN",
+      { port, family, kind: listeningKinds[listening.kind] },
+      (link) => new Listener(link, listening),
+    );
   }
 
   /** Begins a file operation. @throws INVALID_REQUEST, CAPACITY, SANDBOX_LOST */

@@ -1,5 +1,6 @@
 import type { Duplex } from "node:stream";
 import { frameLimits } from "../frames/frame-table.ts";
+import type { FrameOf } from "../frames/frame.ts";
 import {
   readEnd,
   unexpected,
@@ -13,7 +14,16 @@ import {
 /** What comes to a port of the sandbox's loopback. */
 export type Listening =
   | { readonly kind: "connections"; readonly onConnection: (connection: Duplex, peerPort: number) => void }
-  | { readonly kind: "datagrams"; readonly onDatagram: (bytes: Uint8Array, peerPort: number) => void };
+  | { readonly kind: "datagrams"; readonly onDatagram: (bytes: Uint8Array, peerPort: number) => void }
+  /** The supervisor itself refuses them; the first are told. */
+  | { readonly kind: "questions"; readonly onQuestion: (bytes: Uint8Array) => void };
+
+/** Kinds of LISTEN, as its frame has them. */
+export const listeningKinds: Readonly<Record<Listening["kind"], number>> = {
+  connections: 0,
+  datagrams: 1,
+  questions: 2,
+};
 
 /** How a listener began. */
 export type ListenStart =
@@ -35,6 +45,7 @@ export class Listener implements ChannelStream {
   readonly #ended = Promise.withResolvers<void>();
   #state: "binding" | "bound" | "ended" = "binding";
   #isClosing = false;
+  #questions = 0;
 
   constructor(link: StreamLink, listening: Listening) {
     this.#link = link;
@@ -72,11 +83,8 @@ export class Listener implements ChannelStream {
       this.#state = "bound";
       this.#started.resolve({ isBound: true, port: frame.fields.port });
     } else if (frame.name === "DATAGRAM") {
-      if (this.#state !== "bound" || this.#listening.kind !== "datagrams") throw unexpected(frame, "which takes none");
-      const { port, tail } = frame.fields;
-      if (tail.length > frameLimits.maxDatagramBytes) throw unexpected(frame, "longer than a datagram may be");
-      this.#link.consumed(tail.length + portBytes);
-      if (!this.#isClosing) this.#listening.onDatagram(Buffer.from(tail), port);
+      if (this.#state !== "bound") throw unexpected(frame, "which takes none");
+      this.#receiveDatagram(frame);
     } else if (frame.name === "ENDED") {
       const end = readEnd(frame.fields);
       if (end.reason === "LOST" || end.reason === "DONE") throw unexpected(frame, "a listener");
@@ -88,6 +96,20 @@ export class Listener implements ChannelStream {
 
   lose(_loss: Loss): void {
     this.#over(null);
+  }
+
+  #receiveDatagram(frame: FrameOf<"DATAGRAM">): void {
+    const listening = this.#listening;
+    const { port, tail } = frame.fields;
+    if (listening.kind === "connections") throw unexpected(frame, "which takes none");
+    const isQuestion = listening.kind === "questions";
+    if (isQuestion && ++this.#questions > frameLimits.maxQuestions) throw unexpected(frame, "after the last question");
+    const longest = isQuestion ? frameLimits.maxQuestionBytes : frameLimits.maxDatagramBytes;
+    if (tail.length > longest) throw unexpected(frame, "longer than a datagram may be");
+    this.#link.consumed(tail.length + portBytes);
+    if (this.#isClosing) return;
+    if (isQuestion) listening.onQuestion(Buffer.from(tail));
+    else listening.onDatagram(Buffer.from(tail), port);
   }
 
   #over(end: StreamEnd | null): void {

@@ -26,6 +26,7 @@ import { connectPort } from "./connect-port.ts";
 import { attachedTooLate, notRunning, nothingToAttachTo } from "./container-errors.ts";
 import { containerLoss } from "./container-loss.ts";
 import type { EngineContainer } from "./engine-container.ts";
+import { hearNames } from "./hear-names.ts";
 import { listenPort } from "./listen-port.ts";
 import { openFolders } from "./open-folders.ts";
 import { parseUser, programRequest } from "./program-request.ts";
@@ -144,6 +145,10 @@ export class SupervisedContainer implements Container {
 
   listen(port: number, onConnection: (connection: Duplex) => void, options: CallOptions = {}): Promise<OpenedPort> {
     return listenPort(this.#live(), port, onConnection, options.signal);
+  }
+
+  hearNames(onName: (name: string) => void): Disposable {
+    return hearNames(this.#live(), onName);
   }
 
   async placeFile({ path, content, user }: PlacedFile, { signal }: CallOptions = {}): Promise<void> {

@@ -29,6 +29,10 @@ export const frameLimits = {
   maxFilterBytes: 32_768,
   /** payload of one datagram; longer ones are dropped */
   maxDatagramBytes: 4096,
+  /** a question to the resolver; longer ones are neither answered nor told */
+  maxQuestionBytes: 512,
+  /** questions that one LISTEN is told of; later ones are answered all the same */
+  maxQuestions: 64,
   /** each path of FILE, without its NUL */
   maxPathBytes: 4095,
   /** records in LEFT; the count is exact */

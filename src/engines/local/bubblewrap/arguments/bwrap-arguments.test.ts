@@ -62,9 +62,9 @@ describe("bwrapArguments", () => {
   });
 
   it("drops all capabilities before it adds the supervisor's", () => {
-    const added = ["CAP_KILL", "CAP_SETGID", "CAP_SETUID", "CAP_SETPCAP"];
+    const added = ["CAP_KILL", "CAP_SETGID", "CAP_SETUID", "CAP_SETPCAP", "CAP_NET_BIND_SERVICE"];
     expect(has("--cap-drop", "ALL", ...added.flatMap((name) => ["--cap-add", name]))).toBe(true);
-    expect(bwrapArguments(view).filter((option) => option === "--cap-add")).toHaveLength(4);
+    expect(bwrapArguments(view).filter((option) => option === "--cap-add")).toHaveLength(5);
     const options = bwrapArguments(shared);
     expect(options.filter((_, at) => options[at - 1] === "--cap-add")).toEqual(["CAP_SETPCAP"]);
   });

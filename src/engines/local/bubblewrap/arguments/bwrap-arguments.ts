@@ -8,9 +8,10 @@ export const sandboxHostname = "glovebox";
 
 /**
  * What the supervisor begins with where it is another user than its programs: to start and to end them. The fourth takes
- * every capability from all that it starts, for good; then it gives that one up.
+ * every capability from all that it starts, for good; the fifth opens the resolver's port on its own loopback; then it gives
+ * both up.
  */
-export const supervisorCapabilities = ["kill", "setgid", "setuid", "setpcap"] as const;
+export const supervisorCapabilities = ["kill", "setgid", "setuid", "setpcap", "net_bind_service"] as const;
 
 /**
  * Bubblewrap's options for a sandbox: new namespaces of every kind; the host's system read-only; nothing writable except

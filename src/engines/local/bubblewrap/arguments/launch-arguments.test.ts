@@ -63,7 +63,7 @@ describe("launchArguments", () => {
   });
 
   it("has the supervisor keep its capabilities, and no other in its bounding set", () => {
-    const kept = "-all,+kill,+setgid,+setuid,+setpcap";
+    const kept = "-all,+kill,+setgid,+setuid,+setpcap,+net_bind_service";
     expect(from(launchArguments(launch), "/usr/bin/setpriv")).toEqual([
       "/usr/bin/setpriv",
       `--ambient-caps=${kept}`,

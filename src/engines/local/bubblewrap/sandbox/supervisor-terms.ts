@@ -3,7 +3,7 @@ import type { SupervisorTerms } from "../../../supervised/channel/hello.ts";
 import type { SupervisorBinary } from "../../../supervised/supervisor-binary.ts";
 import type { SandboxUser } from "../../local-spec.ts";
 
-/** KILL, SETGID and SETUID, as bits by their numbers in Linux; SETPCAP it has given up by then. */
+/** KILL, SETGID and SETUID, as bits by their numbers in Linux; SETPCAP and NET_BIND_SERVICE it has given up by then. */
 const three = (1n << 5n) | (1n << 6n) | (1n << 7n);
 
 export interface TermsOptions {
