@@ -4,7 +4,8 @@
  * It is started like any program, and then reads jobs in the runner's format from its standard input. Their headers also
  * have a `token` and the call's `name`, and their file is a piece that Glovebox has made into one expression with a promise. After each job it
  * writes the token between two special characters to both of its output streams, and after that, on standard output only,
- * the length of a report, a newline, and the report: JSON with the exit code and what to show.
+ * the length of a report, a newline, and the report: JSON with the exit code, what to show, and the exception that ended the
+ * call.
  */
 "use strict";
 
@@ -17,6 +18,8 @@
   const vm = require("node:vm");
 
   const maxShown = 6 * 1024 * 1024;
+  /** Characters of an exception's parts; the host takes no more. */
+  const maxException = { name: 200, value: 4_000, traceback: 16_000 };
   const maxRows = 100;
   const maxColumns = 20;
   const isBun = process.versions.bun !== undefined;
@@ -123,9 +126,10 @@
     if (typeof value === "string" && /^\s{0,20}<svg[\s>]/.test(value)) add("image/svg+xml", value);
   }
 
+  const isError = (error) => error !== null && typeof error === "object" && typeof error.stack === "string";
+
   function wordsOf(error) {
-    if (error === null || typeof error !== "object" || typeof error.stack !== "string")
-      return `Uncaught ${inspect(error)}`;
+    if (!isError(error)) return `Uncaught ${inspect(error)}`;
     // Bun's import errors have a different name.
     if (/^Cannot find (?:package|module) /.test(error.message) && isBun) return `error: ${error.message}`;
     const lines = inspect(error).split("\n");
@@ -204,12 +208,37 @@
   }
 
   const flush = (stream) => new Promise((resolve) => stream.write("", () => resolve()));
-  const tell = (error) => writeAll(err, Buffer.from(`${wordsOf(error)}\n`));
-  const exitCodeOf = (error) => (error instanceof Exit ? error.exitCode : (tell(error), 1));
+
+  /** A part of an error, of which the program decides everything; of a long one without its middle. */
+  function readPart(read, otherwise, most) {
+    let text;
+    try {
+      text = String(read());
+    } catch {
+      text = otherwise;
+    }
+    if (text.length <= most) return text;
+    const half = most / 2 - 25;
+    return `${text.slice(0, half)}\n[... ${text.length - 2 * half} characters left out ...]\n${text.slice(-half)}`;
+  }
+
+  const kindOf = (value) => (value === null ? "null" : typeof value);
+
+  /** Shows it on standard error; returns it as data. */
+  function tell(error) {
+    const name = readPart(() => (isError(error) ? error.name : kindOf(error)), "Error", maxException.name);
+    const value = readPart(() => (isError(error) ? error.message : inspect(error)), "", maxException.value);
+    const words = readPart(() => wordsOf(error), name, Infinity);
+    writeAll(err, Buffer.from(`${words}\n`));
+    return { name, value, traceback: readPart(() => words, name, maxException.traceback) };
+  }
+
+  const endOf = (error) =>
+    error instanceof Exit ? { exitCode: error.exitCode, exception: null } : { exitCode: 1, exception: tell(error) };
 
   /** Ends the current call; null between calls. */
   let fail = null;
-  const onError = (error) => (fail === null ? void exitCodeOf(error) : fail(error));
+  const onError = (error) => (fail === null ? void endOf(error) : fail(error));
 
   async function run(header, code, name) {
     for (const [key, value] of Object.entries(header.environment)) process.env[key] = value;
@@ -222,9 +251,9 @@
         globalThis._ = value;
         await Promise.race([show(value), failed]);
       }
-      return Number(process.exitCode ?? 0) & 0xff;
+      return { exitCode: Number(process.exitCode ?? 0) & 0xff, exception: null };
     } catch (error) {
-      return exitCodeOf(error);
+      return endOf(error);
     } finally {
       fail = null;
     }
@@ -234,11 +263,11 @@
     shown = [];
     room = maxShown;
     for (const restore of restoreStreams) restore();
-    const exitCode = await run(header, code, header.name);
+    const { exitCode, exception } = await run(header, code, header.name);
     for (const restore of restoreStreams) restore();
     await Promise.all([flush(process.stdout), flush(process.stderr)]);
     const mark = Buffer.from(`\x1e${header.token}\x1e`);
-    const report = Buffer.from(JSON.stringify({ exit_code: exitCode, displays: shown.slice(0, 200) }));
+    const report = Buffer.from(JSON.stringify({ exit_code: exitCode, displays: shown.slice(0, 200), exception }));
     writeAll(err, mark);
     writeAll(out, Buffer.concat([mark, Buffer.from(`${report.length}\n`), report]));
   }

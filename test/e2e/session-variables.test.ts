@@ -104,6 +104,36 @@ describe.each(engines)("a session on %s that keeps variables", (engine) => {
     expect(await run("x")).toMatchObject({ displays: [{ content: "7" }], variables_lost: false });
   });
 
+  it("answers with the exception that ended a call, bounded and plain, and with none otherwise", lane, async () => {
+    const run = await open();
+    const { exception, stderr } = await run("def fails():\n    raise ValueError('no \\x1b[31mred')\nfails()");
+    expect(exception).toEqual({ name: "ValueError", value: "no red", traceback: expect.any(String) as string });
+    expect(exception?.traceback).toBe(stderr.trimEnd().replace("\u001b[31m", ""));
+    expect(exception?.traceback).toMatch(
+      /^Traceback.*\n.*"<call \d+>", line 3[^]*line 2, in fails\n[^]*ValueError: no red$/,
+    );
+    expect((await run("y = (2,\nz = 3")).exception).toMatchObject({ name: "SyntaxError" });
+    for (const code of ["1", "import sys; sys.exit(3)", "import sys; sys.exit('text')", "import os; os._exit(4)"]) {
+      expect(await run(code), code).not.toHaveProperty("exception");
+    }
+    const long = await run("class Long(Exception): pass\nLong.__name__ = 'N' * 10**6\nraise Long('é' * 10**6)");
+    expect(long).toMatchObject({ outcome: "failed", variables_lost: false });
+    expect(long.exception?.name).toMatch(/^N{75} \[... \d+ characters left out ...\] N{75}$/);
+    expect(long.exception?.value).toMatch(/^é{1975}\n\[... 996050 characters left out ...\]\né{1975}$/);
+    expect(long.exception?.traceback.length).toBeLessThan(16_100);
+    const hostile = `class Kind(type):
+    @property
+    def __name__(cls): raise KeyError('n')
+class Bad(Exception, metaclass=Kind):
+    def __str__(self): raise SystemExit(9)
+raise Bad()`;
+    expect(await run(hostile)).toMatchObject({
+      exit_code: 1,
+      exception: { name: "Exception", value: "<exception str() failed>" },
+      variables_lost: false,
+    });
+  });
+
   it("has its streams again after a call that closed or replaced them", lane, async () => {
     const run = await open();
     for (const trick of [
@@ -339,6 +369,38 @@ describe.each(runtimes)("a session that keeps variables of $name", ({ engine, as
     const args = { args: ["one"] };
     expect(await run("console.log(process.argv.slice(2), kept, process.cwd())", args)).toMatchObject({
       stdout: "[ 'one' ] 1 /work\n".replaceAll("'", asked.runtime === "node" ? "'" : '"'),
+    });
+  });
+
+  it("answers with the exception that ended a call, bounded and plain, and with none otherwise", lane, async () => {
+    const run = await open("typescript");
+    const { exception, stderr } = await run(
+      "function fails(): void {\n  throw new RangeError('no \\u001b[31mred')\n}\nfails()",
+    );
+    expect(exception).toMatchObject({ name: "RangeError", value: "no red" });
+    expect(exception?.traceback).toBe(stderr.trimEnd().replaceAll("\u001b[31m", ""));
+    expect(exception?.traceback).toMatch(/<call \d+>:2/);
+    expect(exception?.traceback).not.toMatch(/main\.js/);
+    expect((await run("const a = 1\nlet x = ;")).exception).toMatchObject({
+      name: "SyntaxError",
+      value: expect.stringMatching(/:2:9: /) as string,
+    });
+    expect((await run("throw { a: 1 }")).exception).toMatchObject({ name: "object", value: "{ a: 1 }" });
+    expect((await run("throw null")).exception).toMatchObject({ name: "null", value: "null" });
+    for (const code of ["1", "process.exit(3)", "process.exitCode = 2"]) {
+      expect(await run(code), code).not.toHaveProperty("exception");
+    }
+    const long = await run("const long = new Error('é'.repeat(1e6)); long.name = 'N'.repeat(1e6); throw long");
+    expect(long.exception?.name).toMatch(/^N{75} \[... \d+ characters left out ...\] N{75}$/);
+    expect(long.exception?.value).toMatch(/^é{1975}\n\[... 996050 characters left out ...\]\né{1975}$/);
+    expect(long.exception?.traceback.length).toBeLessThan(16_100);
+    const hostile =
+      "class Bad extends Error { get name() { throw 1 } get message() { throw 2 } get stack() { throw 3 } }\nthrow new Bad()";
+    const bad = await run(hostile);
+    expect(bad, JSON.stringify(bad)).toMatchObject({
+      exit_code: 1,
+      exception: { name: "Error" },
+      variables_lost: false,
     });
   });
 

@@ -203,6 +203,22 @@ const demands: readonly Sabotage[] = [
     name: "on docker that keeps variables > awaits at the top level",
   },
   {
+    id: "runs: the exception of a call is given with its control characters",
+    file: "src/workloads/session/variables/plain-exception.ts",
+    find: '.replace(controls, "")',
+    replace: "",
+    test: "src/workloads/session/variables/plain-exception.test.ts",
+    name: "plain text without secrets",
+  },
+  {
+    id: "runs: a message of any length is taken from an interpreter",
+    file: "src/workloads/session/variables/read-report.ts",
+    find: "z.string().max(maxException.value)",
+    replace: "z.string()",
+    test: "src/workloads/session/variables/kept-interpreter.test.ts",
+    name: "whose report is a message without bound",
+  },
+  {
     id: "runs: standard streams that a call of JavaScript has replaced stay so",
     file: "images/runners/javascript-interpreter.cjs",
     find: "for (const [key, value] of Object.entries(own))",

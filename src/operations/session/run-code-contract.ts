@@ -52,6 +52,14 @@ const runCodeResponseSchema = z.object({
     )
     .optional()
     .describe("With keep_variables: the value of the last expression, what `display` was given, and open plots."),
+  exception: z
+    .object({
+      name: z.string().describe("Such as ValueError; of a thrown value that is no error, its type."),
+      value: z.string().describe("Its message."),
+      traceback: z.string().describe("As on standard error; of a long one without its middle."),
+    })
+    .optional()
+    .describe("With keep_variables: the exception that ended the program, in the program's own words."),
   variables_lost: z
     .boolean()
     .optional()

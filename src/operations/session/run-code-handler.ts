@@ -52,6 +52,7 @@ async function run(platform: PlatformParts, request: Request, call: OperationCal
     restarted: result.restarted,
     packages_installed: [...result.packages],
     ...(result.variablesLost === null ? {} : { displays: shown, variables_lost: result.variablesLost }),
+    ...(result.exception === null ? {} : { exception: result.exception }),
     ...programToWire(result, notes, { kind: "session", ceilings: platform.config.ceilings }),
     ...resultAlertsSince(platform.alertBook, mark, result.sandboxId),
   };

@@ -1,10 +1,13 @@
 import { untilCancelled } from "../../base/abort.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { Denial } from "../../policy/network/denial.ts";
+import type { Redaction } from "../../policy/redaction/redaction.ts";
 import { checkMainFile } from "../../policy/request/main-file.ts";
 import type { Caller, Sandboxes } from "../../sandbox/sandboxes.ts";
 import { compileFiles, type CompiledFiles } from "../program/compile/compile-files.ts";
 import type { Toolchain } from "../program/languages.ts";
+import { plainException } from "./variables/plain-exception.ts";
+import type { CallException } from "./variables/read-report.ts";
 import { interpreterMain, interpreterOf } from "./variables/start-interpreter.ts";
 import type { MakeNotebookCode } from "./variables/notebook/make-notebook-code.ts";
 import { describeWork } from "../run/describe-work.ts";
@@ -17,7 +20,7 @@ import type { FindImports } from "../program/find-imports.ts";
 import { needsOfCall, type CallNeeds } from "./needs-of-call.ts";
 import { chooseToolchain } from "../program/choose-toolchain.ts";
 import { checkEngine } from "../program/check-engine.ts";
-import { refusedResult } from "../run/program-result.ts";
+import { refusedResult, type RunResult } from "../run/program-result.ts";
 import type { ProvideImage } from "../program/ensure-image.ts";
 import type { OpeningListener } from "./open-session-sandbox.ts";
 import { prepareNext } from "./prepare-next.ts";
@@ -92,7 +95,8 @@ async function runAs(
   };
   if ("syntaxError" in compiled) {
     const refused = refusedResult(syntaxFailure(compiled.syntaxError), warnings);
-    return { ...facts, ...refused, restarted: false, packages: [], displays: [], variablesLost: null };
+    const exception = keepsVariables ? syntaxException(refused, session.secrets.redaction()) : null;
+    return { ...facts, ...refused, restarted: false, packages: [], displays: [], exception, variablesLost: null };
   }
   const grant = await untilCancelled(dependencies.network.grant(call.network, caller.principal), caller.signal);
   // Where nothing can be installed, the program has what its image or the host has.
@@ -153,6 +157,12 @@ async function runAs(
       warnings: [...warnings, ...notes, ...result.warnings],
     };
   });
+}
+
+/** The exception of a call that was refused before its interpreter saw it. */
+function syntaxException({ error, stderr }: RunResult, redaction: Redaction): CallException {
+  const exception = { name: "SyntaxError", value: error?.message ?? "", traceback: stderr.trimEnd() };
+  return plainException(exception, redaction);
 }
 
 /** The call's code as its interpreter takes it: one that keeps variables, or a fresh one. */
