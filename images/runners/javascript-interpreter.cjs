@@ -2,7 +2,7 @@
  * Runs pieces of JavaScript one after another, each with the variables of the earlier ones, in Node or Bun.
  *
  * It is started like any program, and then reads jobs in the runner's format from its standard input. Their headers also
- * have a `token` and the call's `name`, and their file is a piece that Glovebox has made into one expression with a promise. After each job it
+ * have a `token`, the call's `name` and the environment `variables` that it has until its end, and their file is a piece that Glovebox has made into one expression with a promise. After each job it
  * writes the token between two special characters to both of its output streams, and after that, on standard output only,
  * the length of a report, a newline, and the report: JSON with the exit code, what to show, and the exception that ended the
  * call.
@@ -240,10 +240,27 @@
   let fail = null;
   const onError = (error) => (fail === null ? void endOf(error) : fail(error));
 
+  /** Sets those of one call; returns what gives back what was there, also in a copy that the call has put in its place. */
+  function setVariables(variables) {
+    const environment = process.env;
+    const before = Object.keys(variables).map((name) => [name, environment[name]]);
+    Object.assign(environment, variables);
+    return () => {
+      for (const target of new Set([environment, process.env])) {
+        for (const [name, value] of before) {
+          if (value === undefined) delete target[name];
+          else target[name] = value;
+        }
+      }
+    };
+  }
+
   async function run(header, code, name) {
     for (const [key, value] of Object.entries(header.environment)) process.env[key] = value;
+    const restoreVariables = setVariables(header.variables);
     process.argv = [process.execPath, own, ...header.arguments];
-    process.exitCode = undefined;
+    // In Bun, undefined would leave what an earlier call has set.
+    process.exitCode = 0;
     const failed = new Promise((_, reject) => (fail = reject));
     try {
       const value = await Promise.race([vm.runInThisContext(code, { filename: name }), failed]);
@@ -256,6 +273,7 @@
       return endOf(error);
     } finally {
       fail = null;
+      restoreVariables();
     }
   }
 

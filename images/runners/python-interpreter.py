@@ -1,7 +1,7 @@
 """Runs pieces of Python one after another, each with the variables of the earlier ones.
 
 It is started like any program, and then reads jobs in the runner's format from its standard input, whose headers also have
-a `token` and the call's `name`, as tracebacks show it. After each job it writes the token between two special characters
+a `token`, the call's `name`, as tracebacks show it, and the environment `variables` that it has until its end. After each job it writes the token between two special characters
 to both of its output streams, and after that, on standard output only, the length of a report, a newline, and the report:
 JSON with the exit code, what to show, and the exception that ended the call.
 Works with Python 3.8 and later.
@@ -43,6 +43,7 @@ def _main():
     # The lines of each call, by its name.
     sources = {}
     loops = []
+    environment = os.environb
 
     def read(size):
         pieces = []
@@ -280,9 +281,28 @@ def _main():
         say(words)
         return {"name": name, "value": value, "traceback": read_part(lambda: words, name, max_traceback)}
 
+    def set_variables(variables, before):
+        for name, value in variables.items():
+            key = name.encode("utf-8")
+            before[key] = environment.get(key)
+            environment[key] = value.encode("utf-8")
+
+    def restore_variables(before):
+        try:
+            for key, value in before.items():
+                if value is not None:
+                    environment[key] = value
+                elif key in environment:
+                    del environment[key]
+        except BaseException:
+            # It has changed how variables are set.
+            say("The variables of this call may last.")
+
     def run_safely(header, code):
+        before = {}
         try:
             prepare(header, code, header["name"])
+            set_variables(header["variables"], before)
             run(code, header["name"])
             return 0, None
         except BaseException as error:
@@ -293,6 +313,8 @@ def _main():
             except BaseException:
                 say("The error cannot be shown.")
             return 1, None
+        finally:
+            restore_variables(before)
 
     names = ("stdin", "stdout", "stderr")
     streams = [getattr(sys, name) for name in names]

@@ -211,6 +211,22 @@ const demands: readonly Sabotage[] = [
     name: "plain text without secrets",
   },
   {
+    id: "runs: the environment variables of one call stay",
+    file: "images/runners/python-interpreter.py",
+    find: "            restore_variables(before)",
+    replace: "            pass",
+    test: "test/e2e/session-variables.test.ts",
+    name: "on docker that keeps variables > gives one call environment variables",
+  },
+  {
+    id: "runs: programs at preload take environment variables of a call",
+    file: "src/workloads/session/run-in-session.ts",
+    find: "if (Object.keys(call.variables).length > 0 && runsInterpretersOnly(capabilities))",
+    replace: "if (Object.keys(call.variables).length < 0)",
+    test: "test/e2e/sessions-preload.test.ts",
+    name: "take no environment variables for a call",
+  },
+  {
     id: "runs: a message of any length is taken from an interpreter",
     file: "src/workloads/session/variables/read-report.ts",
     find: "z.string().max(maxException.value)",
@@ -223,7 +239,7 @@ const demands: readonly Sabotage[] = [
     file: "images/runners/javascript-interpreter.cjs",
     find: "for (const [key, value] of Object.entries(own))",
     replace: "for (const [key, value] of [])",
-    test: "test/e2e/session-variables.test.ts",
+    test: "test/e2e/session-variables-javascript.test.ts",
     name: "of node on docker > has its streams again",
   },
   {

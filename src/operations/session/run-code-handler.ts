@@ -2,6 +2,7 @@ import { textBytes } from "../../base/streams/chunks.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { PlatformParts } from "../handling/platform-parts.ts";
 import { checkArguments } from "../../policy/request/arguments.ts";
+import { checkEnvironment } from "../../policy/request/environment.ts";
 import { checkCode } from "../../policy/request/code.ts";
 import { codingNotices } from "../../policy/request/coding-line.ts";
 import { parseNetwork } from "../../policy/network/network.ts";
@@ -78,6 +79,7 @@ async function callOf(platform: PlatformParts, request: Request, call: Operation
   const { language = "typescript" } = request;
   const network = parseNetwork(request.network);
   platform.assertNetworkAllowed(network);
+  const variables = checkEnvironment(request.environment ?? {});
   return {
     language,
     runtime: checkRuntime(request.runtime, language),
@@ -87,8 +89,9 @@ async function callOf(platform: PlatformParts, request: Request, call: Operation
     secrets: await readSecrets(platform, request.secrets ?? [], {
       principal: call.principal,
       kind: "session",
-      taken: [],
+      taken: Object.keys(variables),
     }),
+    variables,
     hostEnvironment: config.hostEnvironment,
     packages:
       request.packages === undefined || request.packages === "auto"

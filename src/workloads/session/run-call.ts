@@ -36,7 +36,7 @@ export interface RunCall {
   readonly grant: NetworkGrant | null;
   /** Whether it has the variables of earlier calls. */
   readonly keepsVariables: boolean;
-  /** Variables of the program, its network's among them. */
+  /** Variables of the program, its network's among them; without the call's own where its interpreter goes on. */
   readonly environment: Readonly<Record<string, string>>;
   /** Of the sandbox, before the call. */
   readonly before: ContainerStats;
@@ -90,7 +90,7 @@ export async function runCall(live: SessionSandbox, run: RunCall): Promise<CallR
             networkReport: () => Promise.resolve(noNetworkReport),
             [Symbol.dispose]: () => undefined,
           }),
-    job: { ...jobOf(live, run, mainFile), call: kept && { token, name: kept.name } },
+    job: { ...jobOf(live, run, mainFile), call: kept && { token, name: kept.name, variables: call.variables } },
     stdin: kept === undefined ? call.stdin : noBytes(),
     timeoutMs: call.timeoutMs,
     end: async (process) => {

@@ -1,4 +1,7 @@
 import { untilCancelled } from "../../base/abort.ts";
+import { runsInterpretersOnly } from "../../engines/capabilities.ts";
+import type { EngineName } from "../../engines/engine.ts";
+import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { Denial } from "../../policy/network/denial.ts";
 import type { Redaction } from "../../policy/redaction/redaction.ts";
@@ -84,6 +87,7 @@ async function runAs(
 ): Promise<SessionResult> {
   const { engine, ociRuntime } = session.settings;
   const { capabilities, warnings } = await checkEngine(session.settings, call, caller);
+  if (Object.keys(call.variables).length > 0 && runsInterpretersOnly(capabilities)) throw noVariables(engine.name);
   const toolchain = chooseToolchain({ ...call, usual: "bun" }, capabilities, engine.name);
   const { keepsVariables } = session.settings;
   const compiled = await preparedCode(call, toolchain, keepsVariables, dependencies, caller);
@@ -123,7 +127,11 @@ async function runAs(
       toolchain,
       files: compiled.files,
       grant,
-      environment: programVariables(live, grant, call.hostEnvironment),
+      // An interpreter that goes on has those of one call until its end.
+      environment: programVariables(live, grant, {
+        ...call.hostEnvironment,
+        ...(keepsVariables ? {} : call.variables),
+      }),
       before,
       signal,
     });
@@ -191,6 +199,15 @@ async function useWith<T>(
     if (!needs.leaveOut(error)) throw needs.explain(error);
     return useWith(session, needs, caller, work);
   }
+}
+
+/** There they could change the guard that the program runs behind. */
+function noVariables(engine: EngineName): GloveboxError {
+  return new GloveboxError("UNSUPPORTED", `Engine ${engine} gives calls of a session no environment variables here.`, {
+    suggestion:
+      "Leave environment out, use execute_code, or choose an engine whose isolation is at least namespaces for the session.",
+    context: { engine, field: "environment" },
+  });
 }
 
 const goneBefore =

@@ -15,12 +15,7 @@ interface Call {
 }
 
 /** An engine with one volume, and what it was asked. */
-async function engineWith(
-  held: Buffer | null,
-  isRefusing = { now: false },
-  named = binary,
-  volumes: readonly object[] | null = null,
-) {
+async function engineWith(held: Buffer | null, isRefusing = { now: false }, named = binary) {
   const calls: Call[] = [];
   const state = { held };
   const answer: http.RequestListener = (request, response) => {
@@ -36,10 +31,6 @@ async function engineWith(
       if (what === "PUT /containers/c1/archive") {
         state.held = body;
         return response.writeHead(200).end();
-      }
-      if (what === "GET /volumes") return response.writeHead(200).end(JSON.stringify({ Volumes: volumes }));
-      if (what.startsWith("DELETE /volumes/") && what.endsWith("1")) {
-        return response.writeHead(409).end('{"message":"volume is in use"}');
       }
       if (what.startsWith("GET /volumes/")) return response.writeHead(200).end('{"Mountpoint":"/store"}');
       if (what !== "GET /containers/c1/archive") return response.writeHead(204).end();
@@ -77,7 +68,6 @@ describe("SupervisorVolume", () => {
       "PUT /containers/c1/archive",
       "DELETE /containers/c1",
       `GET /volumes/${engine.volume.name}`,
-      "GET /volumes",
     ]);
     const made = JSON.parse(engine.calls.find(({ what }) => what.endsWith("/create"))?.body.toString() ?? "");
     expect(made).toMatchObject({
@@ -125,22 +115,6 @@ describe("SupervisorVolume", () => {
     expect(await engine.volume.ready(image, { processUser: "0:0", rootCapabilities: ["CHOWN"] }, undefined)).toEqual([
       { source: "/store/hosts", target: "/etc/hosts" },
     ]);
-  });
-
-  it("takes the place of those of other versions that no container has, and of nothing else", async () => {
-    const others = ["1", "2"].map((last) => `glovebox-supervisor-x64-${last.padStart(32, "0")}`);
-    using empty = await engineWith(null);
-    const own = empty.volume.name;
-    const names = [...others, own, "glovebox-supervisor-x64-mine", "data"];
-    using engine = await engineWith(
-      null,
-      { now: false },
-      binary,
-      names.map((Name) => ({ Name })),
-    );
-    await engine.volume.ready(image, {}, undefined);
-    const removed = asked(engine.calls).filter((what) => what.startsWith("DELETE /volumes/"));
-    expect(removed).toEqual(others.map((name) => `DELETE /volumes/${name}`));
   });
 
   it("gets nothing but what its name says", async () => {

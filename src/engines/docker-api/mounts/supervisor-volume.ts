@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
 import { tarEnd, tarHeader, tarPadding } from "../../../base/tar/tar-encoder.ts";
-import { GloveboxError } from "../../../errors/glovebox-error.ts";
 import { createId } from "../../../base/id.ts";
 import { untilCancelled } from "../../../base/abort.ts";
 import { keptImages } from "../../labels.ts";
@@ -23,16 +22,13 @@ const usualUsers: readonly string[] = [
   ),
 ];
 
-/** Names of the volumes of all versions. */
-const namePattern = /^glovebox-supervisor-[a-z0-9]+-[0-9a-f]{32}$/;
-
 /** Far more than the archive of one small program. */
 const maxArchiveBytes = 4_194_304;
 
 /**
  * The volume that brings the supervisor into containers, read-only, and the files that name their users and their host: named
- * by the hash of what it holds, so that another version never finds this one's, and kept when Glovebox ends, as images are
- * (SPEC CL1); those of other versions are removed. Two servers may fill it at once: both write the same.
+ * by the hash of what it holds, so that another version never finds this one's, and kept when Glovebox ends (SPEC CL1). Two
+ * servers may fill it at once: both write the same.
  */
 export class SupervisorVolume {
   readonly name: string;
@@ -101,27 +97,7 @@ export class SupervisorVolume {
     const { body } = await this.#api.call("inspect a volume", { method: "GET", path: `/volumes/${this.name}` });
     const { Mountpoint: folder } = body as { readonly Mountpoint: string };
     this.#folder = folder;
-    await this.#removeOthers();
     return folder;
-  }
-
-  /**
-   * Those of other versions that no container has. A server of such a version fills its own again when it next needs it, as if
-   * somebody had removed it.
-   */
-  async #removeOthers(): Promise<void> {
-    const query = { filters: JSON.stringify({ name: ["glovebox-supervisor-"] }) };
-    const { body } = await this.#api.call("list volumes", { method: "GET", path: "/volumes", query });
-    const found = (body as { readonly Volumes?: readonly { readonly Name: string }[] | null } | null)?.Volumes ?? [];
-    const others = found.filter(({ Name: name }) => namePattern.test(name) && name !== this.name);
-    for (const { Name: name } of others) {
-      try {
-        await this.#api.call("remove a volume", { method: "DELETE", path: `/volumes/${name}` });
-      } catch (error) {
-        // A container has it, or another server was faster.
-        if (!(error instanceof GloveboxError)) throw error;
-      }
-    }
   }
 
   /** Puts the pieces of an archive there, unless the file of that name is what it should be. */
