@@ -2,9 +2,10 @@
  * Runs pieces of JavaScript one after another, each with the variables of the earlier ones, in Node or Bun.
  *
  * It is started like any program, and then reads jobs in the runner's format from its standard input. Their headers also
- * have a `token` and the call's `name`, and their file is a piece that Glovebox has made into one expression with a promise. After each job it
+ * have a `token`, the call's `name` and the environment `variables` that it has until its end, and their file is a piece that Glovebox has made into one expression with a promise. After each job it
  * writes the token between two special characters to both of its output streams, and after that, on standard output only,
- * the length of a report, a newline, and the report: JSON with the exit code and what to show.
+ * the length of a report, a newline, and the report: JSON with the exit code, what to show, and the exception that ended the
+ * call.
  */
 "use strict";
 
@@ -17,6 +18,8 @@
   const vm = require("node:vm");
 
   const maxShown = 6 * 1024 * 1024;
+  /** Characters of an exception's parts; the host takes no more. */
+  const maxException = { name: 200, value: 4_000, traceback: 16_000 };
   const maxRows = 100;
   const maxColumns = 20;
   const isBun = process.versions.bun !== undefined;
@@ -123,9 +126,10 @@
     if (typeof value === "string" && /^\s{0,20}<svg[\s>]/.test(value)) add("image/svg+xml", value);
   }
 
+  const isError = (error) => error !== null && typeof error === "object" && typeof error.stack === "string";
+
   function wordsOf(error) {
-    if (error === null || typeof error !== "object" || typeof error.stack !== "string")
-      return `Uncaught ${inspect(error)}`;
+    if (!isError(error)) return `Uncaught ${inspect(error)}`;
     // Bun's import errors have a different name.
     if (/^Cannot find (?:package|module) /.test(error.message) && isBun) return `error: ${error.message}`;
     const lines = inspect(error).split("\n");
@@ -204,17 +208,59 @@
   }
 
   const flush = (stream) => new Promise((resolve) => stream.write("", () => resolve()));
-  const tell = (error) => writeAll(err, Buffer.from(`${wordsOf(error)}\n`));
-  const exitCodeOf = (error) => (error instanceof Exit ? error.exitCode : (tell(error), 1));
+
+  /** A part of an error, of which the program decides everything; of a long one without its middle. */
+  function readPart(read, otherwise, most) {
+    let text;
+    try {
+      text = String(read());
+    } catch {
+      text = otherwise;
+    }
+    if (text.length <= most) return text;
+    const half = most / 2 - 25;
+    return `${text.slice(0, half)}\n[... ${text.length - 2 * half} characters left out ...]\n${text.slice(-half)}`;
+  }
+
+  const kindOf = (value) => (value === null ? "null" : typeof value);
+
+  /** Shows it on standard error; returns it as data. */
+  function tell(error) {
+    const name = readPart(() => (isError(error) ? error.name : kindOf(error)), "Error", maxException.name);
+    const value = readPart(() => (isError(error) ? error.message : inspect(error)), "", maxException.value);
+    const words = readPart(() => wordsOf(error), name, Infinity);
+    writeAll(err, Buffer.from(`${words}\n`));
+    return { name, value, traceback: readPart(() => words, name, maxException.traceback) };
+  }
+
+  const endOf = (error) =>
+    error instanceof Exit ? { exitCode: error.exitCode, exception: null } : { exitCode: 1, exception: tell(error) };
 
   /** Ends the current call; null between calls. */
   let fail = null;
-  const onError = (error) => (fail === null ? void exitCodeOf(error) : fail(error));
+  const onError = (error) => (fail === null ? void endOf(error) : fail(error));
+
+  /** Sets those of one call; returns what gives back what was there, also in a copy that the call has put in its place. */
+  function setVariables(variables) {
+    const environment = process.env;
+    const before = Object.keys(variables).map((name) => [name, environment[name]]);
+    Object.assign(environment, variables);
+    return () => {
+      for (const target of new Set([environment, process.env])) {
+        for (const [name, value] of before) {
+          if (value === undefined) delete target[name];
+          else target[name] = value;
+        }
+      }
+    };
+  }
 
   async function run(header, code, name) {
     for (const [key, value] of Object.entries(header.environment)) process.env[key] = value;
+    const restoreVariables = setVariables(header.variables);
     process.argv = [process.execPath, own, ...header.arguments];
-    process.exitCode = undefined;
+    // In Bun, undefined would leave what an earlier call has set.
+    process.exitCode = 0;
     const failed = new Promise((_, reject) => (fail = reject));
     try {
       const value = await Promise.race([vm.runInThisContext(code, { filename: name }), failed]);
@@ -222,11 +268,12 @@
         globalThis._ = value;
         await Promise.race([show(value), failed]);
       }
-      return Number(process.exitCode ?? 0) & 0xff;
+      return { exitCode: Number(process.exitCode ?? 0) & 0xff, exception: null };
     } catch (error) {
-      return exitCodeOf(error);
+      return endOf(error);
     } finally {
       fail = null;
+      restoreVariables();
     }
   }
 
@@ -234,11 +281,11 @@
     shown = [];
     room = maxShown;
     for (const restore of restoreStreams) restore();
-    const exitCode = await run(header, code, header.name);
+    const { exitCode, exception } = await run(header, code, header.name);
     for (const restore of restoreStreams) restore();
     await Promise.all([flush(process.stdout), flush(process.stderr)]);
     const mark = Buffer.from(`\x1e${header.token}\x1e`);
-    const report = Buffer.from(JSON.stringify({ exit_code: exitCode, displays: shown.slice(0, 200) }));
+    const report = Buffer.from(JSON.stringify({ exit_code: exitCode, displays: shown.slice(0, 200), exception }));
     writeAll(err, mark);
     writeAll(out, Buffer.concat([mark, Buffer.from(`${report.length}\n`), report]));
   }

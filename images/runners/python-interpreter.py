@@ -1,9 +1,9 @@
 """Runs pieces of Python one after another, each with the variables of the earlier ones.
 
 It is started like any program, and then reads jobs in the runner's format from its standard input, whose headers also have
-a `token` and the call's `name`, as tracebacks show it. After each job it writes the token between two special characters
+a `token`, the call's `name`, as tracebacks show it, and the environment `variables` that it has until its end. After each job it writes the token between two special characters
 to both of its output streams, and after that, on standard output only, the length of a report, a newline, and the report:
-JSON with the exit code and what to show.
+JSON with the exit code, what to show, and the exception that ended the call.
 Works with Python 3.8 and later.
 """
 
@@ -23,6 +23,8 @@ def _main():
     import types
 
     max_shown = 6 * 1024 * 1024
+    # Characters of an exception's parts; the host takes no more.
+    max_name, max_value, max_traceback = 200, 4000, 16000
     own_pid = os.getpid()
     own_file = _main.__code__.co_filename
     # The program's standard input is empty, and what it does with its streams does not affect these.
@@ -41,6 +43,7 @@ def _main():
     # The lines of each call, by its name.
     sources = {}
     loops = []
+    environment = os.environb
 
     def read(size):
         pieces = []
@@ -250,29 +253,68 @@ def _main():
                 each.__traceback__ = without_own(each.__traceback__)
                 waiting += [each.__cause__, each.__context__, *getattr(each, "exceptions", ())]
 
-    def print_error(error):
+    def read_part(read, otherwise, most):
+        """A part of an error, of which the program decides everything; of a long one without its middle."""
         try:
-            remember_lines()
-            hide_own(error)
-            words = "".join(traceback.format_exception(type(error), error, error.__traceback__))
+            text = str(read())
         except BaseException:
             # A class of the program's may break all that.
-            words = type(error).__name__
-        say(words.rstrip("\n"))
+            text = otherwise
+        if len(text) <= most:
+            return text
+        half = most // 2 - 25
+        return "%s\n[... %d characters left out ...]\n%s" % (text[:half], len(text) - 2 * half, text[-half:])
+
+    def format_error(error):
+        remember_lines()
+        hide_own(error)
+        return "".join(traceback.format_exception(type(error), error, error.__traceback__)).rstrip("\n")
+
+    def print_error(error):
+        """Shows it on standard error; returns it as data."""
+        name = read_part(lambda: type(error).__name__, "Exception", max_name)
+        value = read_part(lambda: error, "<exception str() failed>", max_value)
+        try:
+            words = format_error(error)
+        except BaseException:
+            words = name
+        say(words)
+        return {"name": name, "value": value, "traceback": read_part(lambda: words, name, max_traceback)}
+
+    def set_variables(variables, before):
+        for name, value in variables.items():
+            key = name.encode("utf-8")
+            before[key] = environment.get(key)
+            environment[key] = value.encode("utf-8")
+
+    def restore_variables(before):
+        try:
+            for key, value in before.items():
+                if value is not None:
+                    environment[key] = value
+                elif key in environment:
+                    del environment[key]
+        except BaseException:
+            # It has changed how variables are set.
+            say("The variables of this call may last.")
 
     def run_safely(header, code):
+        before = {}
         try:
             prepare(header, code, header["name"])
+            set_variables(header["variables"], before)
             run(code, header["name"])
-            return 0
+            return 0, None
         except BaseException as error:
             try:
                 if isinstance(error, SystemExit):
-                    return exit_code_of(error)
-                print_error(error)
+                    return exit_code_of(error), None
+                return 1, print_error(error)
             except BaseException:
                 say("The error cannot be shown.")
-            return 1
+            return 1, None
+        finally:
+            restore_variables(before)
 
     names = ("stdin", "stdout", "stderr")
     streams = [getattr(sys, name) for name in names]
@@ -317,14 +359,14 @@ def _main():
             del shown[:]
             room[0] = max_shown
             restore_streams()
-            exit_code = run_safely(header, code)
+            exit_code, exception = run_safely(header, code)
             flush()
             if os.getpid() != own_pid:
                 os._exit(exit_code)
             # What could not be written to a stream that was closed.
             restore_streams()
             flush()
-            report = json.dumps({"exit_code": exit_code, "displays": shown}).encode("utf-8")
+            report = json.dumps({"exit_code": exit_code, "displays": shown, "exception": exception}).encode("utf-8")
             mark = b"\x1e" + header["token"].encode("ascii") + b"\x1e"
             write_all(err, mark)
             write_all(out, mark + b"%d\n" % len(report) + report)

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { engines, useGlovebox } from "../helpers/open-glovebox.ts";
 import { sleepersFor, uniqueSeconds } from "../helpers/processes.ts";
-import { sessionImages, testImages } from "../helpers/test-images.ts";
+import { sessionImages } from "../helpers/test-images.ts";
 import type { RunCodeRequest, RunCodeResponse } from "../helpers/wire-glovebox.ts";
 import { rareTag } from "../lanes/lanes.ts";
 
@@ -104,6 +104,36 @@ describe.each(engines)("a session on %s that keeps variables", (engine) => {
     expect(await run("x")).toMatchObject({ displays: [{ content: "7" }], variables_lost: false });
   });
 
+  it("answers with the exception that ended a call, bounded and plain, and with none otherwise", lane, async () => {
+    const run = await open();
+    const { exception, stderr } = await run("def fails():\n    raise ValueError('no \\x1b[31mred')\nfails()");
+    expect(exception).toEqual({ name: "ValueError", value: "no red", traceback: expect.any(String) as string });
+    expect(exception?.traceback).toBe(stderr.trimEnd().replace("\u001b[31m", ""));
+    expect(exception?.traceback).toMatch(
+      /^Traceback.*\n.*"<call \d+>", line 3[^]*line 2, in fails\n[^]*ValueError: no red$/,
+    );
+    expect((await run("y = (2,\nz = 3")).exception).toMatchObject({ name: "SyntaxError" });
+    for (const code of ["1", "import sys; sys.exit(3)", "import sys; sys.exit('text')", "import os; os._exit(4)"]) {
+      expect(await run(code), code).not.toHaveProperty("exception");
+    }
+    const long = await run("class Long(Exception): pass\nLong.__name__ = 'N' * 10**6\nraise Long('é' * 10**6)");
+    expect(long).toMatchObject({ outcome: "failed", variables_lost: false });
+    expect(long.exception?.name).toMatch(/^N{75} \[... \d+ characters left out ...\] N{75}$/);
+    expect(long.exception?.value).toMatch(/^é{1975}\n\[... 996050 characters left out ...\]\né{1975}$/);
+    expect(long.exception?.traceback.length).toBeLessThan(16_100);
+    const hostile = `class Kind(type):
+    @property
+    def __name__(cls): raise KeyError('n')
+class Bad(Exception, metaclass=Kind):
+    def __str__(self): raise SystemExit(9)
+raise Bad()`;
+    expect(await run(hostile)).toMatchObject({
+      exit_code: 1,
+      exception: { name: "Exception", value: "<exception str() failed>" },
+      variables_lost: false,
+    });
+  });
+
   it("has its streams again after a call that closed or replaced them", lane, async () => {
     const run = await open();
     for (const trick of [
@@ -158,6 +188,29 @@ await asyncio.sleep(0, seen)`);
     expect(await run("def f(): await work()")).toMatchObject({
       error: { error_type: "SYNTAX_ERROR" },
       stderr: expect.stringContaining("    def f(): await work()\n") as string,
+    });
+  });
+
+  it("gives one call environment variables of its own, and then what was there", lane, async () => {
+    const run = await open();
+    const seen =
+      "import os, subprocess; print(os.environ.get('GB_A'), os.environ.get('GB_B'), subprocess.getoutput('echo $GB_A'))";
+    await run("import os; os.environ['GB_A'] = 'mine'");
+    expect(await run(seen, { environment: { GB_A: "é=1", GB_B: "" } })).toMatchObject({ stdout: "é=1  é=1\n" });
+    expect(await run(seen)).toMatchObject({ stdout: "mine None mine\n" });
+    for (const code of [
+      "os.environ['GB_A'] = 'other'; os.environ['GB_C'] = 'c'; 1 / 0",
+      "os.environ.pop('GB_B'); import sys; sys.exit(3)",
+      "import asyncio; await asyncio.sleep(0); raise KeyboardInterrupt",
+    ]) {
+      expect(await run(code, { environment: { GB_A: "1", GB_B: "2" } }), code).toMatchObject({ outcome: "failed" });
+      expect(await run(seen), code).toMatchObject({ stdout: "mine None mine\n", variables_lost: false });
+    }
+    expect(await run("os.environ['GB_C']")).toMatchObject({ displays: [{ content: "'c'" }] });
+    const bad = run("1", { environment: { "A B": "1" } });
+    await expect(bad).rejects.toMatchObject({
+      errorType: "INVALID_REQUEST",
+      message: expect.stringContaining("A B") as string,
     });
   });
 
@@ -264,150 +317,5 @@ os.write(1, mark + b'99999999999999\\n')
 import time; time.sleep(60)`;
     expect(await run(forging, { timeout_seconds: 30 })).toMatchObject({ outcome: "failed", variables_lost: true });
     expect(await run("print(1)")).toMatchObject({ stdout: "1\n", outcome: "completed" });
-  });
-});
-
-/** Each with the runtime of its images, if there is one. */
-const runtimes = engines.flatMap((engine) =>
-  (["bun", "node"] as const).map((runtime) => ({ name: `${runtime} on ${engine}`, engine, asked: { runtime } })),
-);
-
-describe.each(runtimes)("a session that keeps variables of $name", ({ engine, asked }) => {
-  const lane = { tags: engine === "docker" ? [] : [rareTag] };
-  const images = {
-    ...sessionImages,
-    session: asked.runtime === "node" ? testImages.javascript : sessionImages.session,
-  };
-  const glovebox = useGlovebox(engine, { settings: { images } });
-
-  async function open(
-    language: "javascript" | "typescript",
-  ): Promise<(code: string, more?: Partial<RunCodeRequest>) => Promise<RunCodeResponse>> {
-    const usual = { ...asked, language, packages: [] };
-    const { session_id: id } = await glovebox().runCode({ ...usual, code: "0", keep_variables: true });
-    return (code, more = {}) => glovebox().runCode({ ...usual, code, session_id: id, ...more });
-  }
-
-  it("has what earlier calls declared and imported, may declare it again, and shows the last value", lane, async () => {
-    const run = await open("typescript");
-    const first = await run(
-      "import { sep } from 'node:path';\nimport type { Stats } from 'node:fs';\nconst x: number = await Promise.resolve(6);\nlet { a, b: [c] } = { a: 1, b: [2] };\nclass Point { constructor(readonly y = 3) {} }\nenum Kind { One = 1 }\nfunction helper(): number { return 1 }\nconst outer = () => helper() + x;\nfor (var i = 0; i < 3; i++);\nconsole.log('made')",
-    );
-    expect(first, first.stderr).toMatchObject({
-      outcome: "completed",
-      stdout: "made\n",
-      displays: [],
-      variables_lost: false,
-    });
-    const values = "[x * 7, sep, a, c, new Point().y, Kind.One, i, outer(), helper.name].join(' ')";
-    const second = await run(`process.stderr.write('err'); ${values}`);
-    expect(second).toMatchObject({ stderr: "err", stdout: "", exit_code: 0, restarted: false });
-    expect(second.displays).toEqual([
-      { media_type: "text/plain", encoding: "utf8", content: "'42 / 1 2 3 1 3 7 helper'" },
-    ]);
-    await run("const x = 1; function helper() { return 2 }; let a; class Point { y = 'new' }");
-    expect((await run("[x, outer(), String(a), new Point().y].join(' ')")).displays?.[0]?.content).toBe(
-      "'1 3 undefined new'",
-    );
-    expect((await run("const crypto = 5, fetch = 6; crypto + fetch")).displays?.[0]?.content).toBe("11");
-    expect((await run("(async () => 'awaited')()")).displays?.[0]?.content).toBe("'awaited'");
-    expect(
-      (await run("const f = await import('node:fs'); typeof f.readFileSync + typeof require('os').cpus")).displays?.[0]
-        ?.content,
-    ).toBe("'functionfunction'");
-  });
-
-  it("reports the errors of each call in its own words, and goes on", lane, async () => {
-    const run = await open("javascript");
-    await run("const kept = 1;\nfunction fails() {\n  throw new RangeError('no')\n}");
-    const failed = await run("\nfails()");
-    expect(failed).toMatchObject({ outcome: "failed", exit_code: 1, variables_lost: false });
-    expect(failed.stderr).toMatch(/^[^]*RangeError: no\n[^]*<call \d+>:3[^]*<call \d+>:2[^]*$/);
-    const mistaken = await run("let fine = 1;\nlet x = ;");
-    expect(mistaken).toMatchObject({
-      outcome: "failed",
-      error: { error_type: "SYNTAX_ERROR", context: { line: 2, column: 9 } },
-    });
-    expect(await run("process.exit(3)")).toMatchObject({ outcome: "failed", exit_code: 3, variables_lost: false });
-    expect(await run("Promise.reject(new Error('loose')); await new Promise(() => {})")).toMatchObject({
-      exit_code: 1,
-    });
-    const missing = await run("import gone from 'gb-gone'");
-    expect(missing).toMatchObject({ outcome: "failed", error: { error_type: "NOT_FOUND" }, variables_lost: false });
-    const empty = await run("console.log(JSON.stringify(require('node:fs').readFileSync(0, 'utf8')))");
-    expect(empty).toMatchObject({ outcome: "completed", stdout: '""\n' });
-    const args = { args: ["one"] };
-    expect(await run("console.log(process.argv.slice(2), kept, process.cwd())", args)).toMatchObject({
-      stdout: "[ 'one' ] 1 /work\n".replaceAll("'", asked.runtime === "node" ? "'" : '"'),
-    });
-  });
-
-  it("has its streams again after a call that ended or replaced them", lane, async () => {
-    const run = await open("javascript");
-    for (const trick of [
-      "process.stdout.end('bye\\n'); process.stderr.destroy(); process.stdin.destroy()",
-      "process.stdout.write = () => true; process.stderr.end = null",
-      "Object.defineProperty(process, 'stdout', { value: { write() {} }, configurable: true })",
-      "fs.closeSync(1); fs.closeSync(0)",
-      "fs.closeSync(1); const held = fs.openSync('other', 'w')",
-    ]) {
-      await run(`const fs = require('node:fs'); ${trick}`);
-      const next = await run(
-        "let text = ''; for await (const chunk of process.stdin) text += chunk; console.log('é' + text); process.stdout.write('w'); process.stderr.write('e')",
-      );
-      expect(next, trick).toMatchObject({ outcome: "completed", stdout: "é\nw", stderr: "e", variables_lost: false });
-    }
-    expect(await run("\uFEFFconst x: number = 7; x", { language: "typescript" })).toMatchObject({
-      displays: [{ content: "7" }],
-    });
-  });
-
-  it("shows tables, pictures and what a value says of itself", lane, async () => {
-    const run = await open("javascript");
-    expect((await run("[{ a: 1, b: '<i>' }]")).displays).toMatchObject([
-      { media_type: "text/plain" },
-      {
-        media_type: "text/html",
-        content: "<table><tr><th>a</th><th>b</th></tr><tr><td>1</td><td>&lt;i&gt;</td></tr></table>",
-      },
-    ]);
-    const rich = await run(
-      `display('first'); ({ [Symbol.for('Jupyter.display')]: () => ({ 'text/plain': 'p', 'image/png': '${picture}', 'x/y': 'no' }) })`,
-    );
-    expect(rich.displays).toEqual([
-      { media_type: "text/plain", encoding: "utf8", content: "'first'" },
-      { media_type: "text/plain", encoding: "utf8", content: "p" },
-      { media_type: "image/png", encoding: "base64", content: picture },
-    ]);
-    expect((await run(`Buffer.from('${picture}', 'base64')`)).displays).toMatchObject([{ media_type: "image/png" }]);
-    const long = "({ [Symbol.for('Jupyter.display')]: () => ({ 'text/html': 'x'.repeat(20_000_000) }) })";
-    expect((await run(long)).displays?.[1]?.content).toMatch(/left out: too long/);
-  });
-
-  it("loses them with its interpreter alone, and says so", lane, async () => {
-    const run = await open("javascript");
-    const first = await run("var y = 1");
-    const late = await run("for (;;);", { timeout_seconds: 1 });
-    expect(late).toMatchObject({ outcome: "timed_out", variables_lost: true });
-    const next = await run("console.log(typeof y); var z = 1");
-    expect(next).toMatchObject({ stdout: "undefined\n", variables_lost: false, sandbox_id: first.sandbox_id });
-    const crash = "process.kill(process.pid, 'SIGKILL'); await new Promise(() => {})";
-    expect(await run(crash)).toMatchObject({ variables_lost: true });
-    const after = await run("console.log(typeof z)");
-    expect(after).toMatchObject({ stdout: "undefined\n", variables_lost: false, sandbox_id: first.sandbox_id });
-  });
-
-  it("is not harmed by a program that falsifies its own end", lane, async () => {
-    const run = await open("javascript");
-    const forging = `const fs = require("node:fs");
-const real = fs.writeSync;
-fs.writeSync = (descriptor, bytes) => {
-  const mark = Buffer.from(bytes).subarray(0, bytes.indexOf(0x1e, 1) + 1);
-  real(2, mark);
-  real(1, Buffer.concat([mark, Buffer.from("99999999999999\\n")]));
-  for (;;);
-};`;
-    expect(await run(forging, { timeout_seconds: 30 })).toMatchObject({ outcome: "failed", variables_lost: true });
-    expect(await run("console.log(1)")).toMatchObject({ stdout: "1\n", outcome: "completed" });
   });
 });

@@ -53,6 +53,13 @@ describe.each([
     expect(await python("print('next')")).toMatchObject({ stdout: "next\n" });
   });
 
+  it("take no environment variables for a call, which could change its guard", async () => {
+    await expect(python("1", { environment: { LD_PRELOAD: "/work/x.so" } })).rejects.toMatchObject({
+      errorType: "UNSUPPORTED",
+      context: { field: "environment" },
+    });
+  });
+
   it("keep working after a time limit, a cancelled call and running out of memory", async () => {
     const before = await python("print(1)");
     const late = await python("import time\nprint('begun', flush=True)\ntime.sleep(60)", { timeout_seconds: 1 });

@@ -31,6 +31,14 @@ describe.each(places)("sessions on $name", ({ engine, runtime }) => {
     expect(third).toMatchObject({ stdout: "here\n", stderr: "", container_id: first.container_id });
   });
 
+  it("a call has environment variables of its own, which the next has not", async () => {
+    const seen = "import os; print(os.environ.get('GB_ONE'))";
+    expect(await python(seen, { environment: { GB_ONE: "é=1" } })).toMatchObject({ stdout: "é=1\n", stderr: "" });
+    expect(await python(seen)).toMatchObject({ stdout: "None\n" });
+    const typescript = { code: "console.log(process.env.GB_ONE)", environment: { GB_ONE: "two" } };
+    expect(await run(typescript)).toMatchObject({ stdout: "two\n", stderr: "" });
+  });
+
   it("keeps working after a time limit, a cancelled call and running out of memory", async () => {
     const before = await python("print(1)");
     const late = await python("import time\nprint('begun', flush=True)\ntime.sleep(60)", { timeout_seconds: 1 });

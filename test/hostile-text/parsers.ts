@@ -74,7 +74,7 @@ const ofText = [
   "src/library/objects/forms/base64.ts fromBase64",
   "src/mcp/install/merge-json.ts readJson",
   "src/mcp/install/merge-toml.ts readToml",
-  "src/mcp/tools/answers/plain-text.ts plainText",
+  "src/base/plain-text.ts plainText",
   "src/mcp/tools/tool-profiles.ts parseProfiles",
   "src/operations/contract/request/labels-schema.ts splitLabel",
   "src/packages/install/explain-install-failure.ts cannotReachRegistry",

@@ -1,6 +1,6 @@
 import type { ProgressToken, ServerContext } from "@modelcontextprotocol/server";
 import type { RunningCall } from "../../calls/running-call.ts";
-import { plainText } from "./answers/plain-text.ts";
+import { plainText } from "../../base/plain-text.ts";
 
 /** How often a client is notified about work that has nothing new to report. */
 const quietMs = 3000;

@@ -6,7 +6,8 @@ import { shorten, type Cut } from "./shorten.ts";
 import type { ToolImage } from "../../operations/contract/operation-contract.ts";
 import type { OfferedTool } from "./offered-tool.ts";
 import { leaveOutBytes, pictureType } from "./answers/leave-out-bytes.ts";
-import { plainText, withPlainTexts } from "./answers/plain-text.ts";
+import { plainText } from "../../base/plain-text.ts";
+import { withPlainTexts } from "./answers/plain-text.ts";
 import { withoutPadding } from "./answers/without-padding.ts";
 import { viewCall } from "./view-artifact.ts";
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { listOf } from "../contract/request/bounded-schemas.ts";
-import { maxArguments, maxPackages } from "../contract/request/request-maxima.ts";
+import { listOf, textsByName } from "../contract/request/bounded-schemas.ts";
+import { maxArguments, maxEnvironmentEntries, maxPackages } from "../contract/request/request-maxima.ts";
 import { defineOperation } from "../contract/operation-contract.ts";
 import { programResponse } from "../contract/request/program-schema.ts";
 import { programText } from "../contract/program-text.ts";
@@ -24,6 +24,9 @@ const runCodeRequestSchema = z.strictObject({
     .describe('Packages that the code imports, such as ["lodash@4.17.21"]; default "auto": found by its imports.'),
   stdin: z.string().optional().describe("The program's standard input; default: empty."),
   args: listOf(z.string(), maxArguments).optional().describe("Arguments of the program."),
+  environment: textsByName(maxEnvironmentEntries)
+    .optional()
+    .describe("Environment variables of this call's program; later calls do not have them."),
   keep_variables: keepVariables,
   secrets: secretsSchema.optional(),
   timeout_seconds: z.number().optional().describe("Time for the program; short for limits.timeout_seconds."),
@@ -52,6 +55,14 @@ const runCodeResponseSchema = z.object({
     )
     .optional()
     .describe("With keep_variables: the value of the last expression, what `display` was given, and open plots."),
+  exception: z
+    .object({
+      name: z.string().describe("Such as ValueError; of a thrown value that is no error, its type."),
+      value: z.string().describe("Its message."),
+      traceback: z.string().describe("As on standard error; of a long one without its middle."),
+    })
+    .optional()
+    .describe("With keep_variables: the exception that ended the program, in the program's own words."),
   variables_lost: z
     .boolean()
     .optional()

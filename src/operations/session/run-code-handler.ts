@@ -2,6 +2,7 @@ import { textBytes } from "../../base/streams/chunks.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { PlatformParts } from "../handling/platform-parts.ts";
 import { checkArguments } from "../../policy/request/arguments.ts";
+import { checkEnvironment } from "../../policy/request/environment.ts";
 import { checkCode } from "../../policy/request/code.ts";
 import { codingNotices } from "../../policy/request/coding-line.ts";
 import { parseNetwork } from "../../policy/network/network.ts";
@@ -52,6 +53,7 @@ async function run(platform: PlatformParts, request: Request, call: OperationCal
     restarted: result.restarted,
     packages_installed: [...result.packages],
     ...(result.variablesLost === null ? {} : { displays: shown, variables_lost: result.variablesLost }),
+    ...(result.exception === null ? {} : { exception: result.exception }),
     ...programToWire(result, notes, { kind: "session", ceilings: platform.config.ceilings }),
     ...resultAlertsSince(platform.alertBook, mark, result.sandboxId),
   };
@@ -77,6 +79,7 @@ async function callOf(platform: PlatformParts, request: Request, call: Operation
   const { language = "typescript" } = request;
   const network = parseNetwork(request.network);
   platform.assertNetworkAllowed(network);
+  const variables = checkEnvironment(request.environment ?? {});
   return {
     language,
     runtime: checkRuntime(request.runtime, language),
@@ -86,8 +89,9 @@ async function callOf(platform: PlatformParts, request: Request, call: Operation
     secrets: await readSecrets(platform, request.secrets ?? [], {
       principal: call.principal,
       kind: "session",
-      taken: [],
+      taken: Object.keys(variables),
     }),
+    variables,
     hostEnvironment: config.hostEnvironment,
     packages:
       request.packages === undefined || request.packages === "auto"

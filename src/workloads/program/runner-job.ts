@@ -37,10 +37,12 @@ export interface RunnerJob {
    */
   readonly untrusted?: readonly string[] | undefined;
   /**
-   * Of an interpreter that goes on after it: what marks the call's end in its streams, and what tracebacks name it;
-   * default: the program's end is the call's.
+   * Of an interpreter that goes on after it: what marks the call's end in its streams, what tracebacks name it, and the
+   * environment variables that it has until its end; default: the program's end is the call's.
    */
-  readonly call?: { readonly token: string; readonly name: string } | undefined;
+  readonly call?:
+    | { readonly token: string; readonly name: string; readonly variables: Readonly<Record<string, string>> }
+    | undefined;
   /** Whether everything in `folder` is removed first. Default false. */
   readonly empties?: boolean | undefined;
 }

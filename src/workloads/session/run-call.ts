@@ -17,7 +17,8 @@ import { noNetworkReport } from "../run/explain-network.ts";
 import { startNetworked } from "../run/start-networked.ts";
 import type { OpenRun } from "../../sandbox/run-record.ts";
 import type { InterpreterCall } from "./variables/kept-interpreter.ts";
-import type { Display } from "./variables/read-report.ts";
+import { plainException } from "./variables/plain-exception.ts";
+import type { CallException, Display } from "./variables/read-report.ts";
 import { startInterpreter } from "./variables/start-interpreter.ts";
 import { writableFolders } from "./prepare-next.ts";
 import type { SessionCall } from "./session-call.ts";
@@ -35,7 +36,7 @@ export interface RunCall {
   readonly grant: NetworkGrant | null;
   /** Whether it has the variables of earlier calls. */
   readonly keepsVariables: boolean;
-  /** Variables of the program, its network's among them. */
+  /** Variables of the program, its network's among them; without the call's own where its interpreter goes on. */
   readonly environment: Readonly<Record<string, string>>;
   /** Of the sandbox, before the call. */
   readonly before: ContainerStats;
@@ -51,9 +52,10 @@ export interface RunCall {
 const survivedWarning =
   "Something that the program started may not have ended: the session's sandbox is replaced before the next call; its files are lost and its background processes end.";
 
-/** The outcome of the call, and what it displays. */
+/** The outcome of the call, what it displays, and the exception that ended it. */
 export interface CallResult extends RunResult {
   readonly displays: readonly Display[];
+  readonly exception: CallException | null;
 }
 
 /** Runs one program in a live session and ends whatever it leaves running; where that fails the sandbox must be replaced. */
@@ -88,7 +90,7 @@ export async function runCall(live: SessionSandbox, run: RunCall): Promise<CallR
             networkReport: () => Promise.resolve(noNetworkReport),
             [Symbol.dispose]: () => undefined,
           }),
-    job: { ...jobOf(live, run, mainFile), call: kept && { token, name: kept.name } },
+    job: { ...jobOf(live, run, mainFile), call: kept && { token, name: kept.name, variables: call.variables } },
     stdin: kept === undefined ? call.stdin : noBytes(),
     timeoutMs: call.timeoutMs,
     end: async (process) => {
@@ -120,7 +122,13 @@ export async function runCall(live: SessionSandbox, run: RunCall): Promise<CallR
   });
   const result = runResult(concluded, live.id, redaction);
   const warnings = [isClean ? [] : survivedWarning, grant?.warnings ?? [], result.warnings].flat();
-  return { ...result, warnings, displays: shownBy(kept, redaction) };
+  const exception = kept?.report()?.exception ?? null;
+  return {
+    ...result,
+    warnings,
+    displays: shownBy(kept, redaction),
+    exception: exception && plainException(exception, redaction),
+  };
 }
 
 function shownBy(kept: InterpreterCall | undefined, redaction: Redaction): readonly Display[] {

@@ -1,10 +1,16 @@
 import { untilCancelled } from "../../base/abort.ts";
+import { runsInterpretersOnly } from "../../engines/capabilities.ts";
+import type { EngineName } from "../../engines/engine.ts";
+import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { Denial } from "../../policy/network/denial.ts";
+import type { Redaction } from "../../policy/redaction/redaction.ts";
 import { checkMainFile } from "../../policy/request/main-file.ts";
 import type { Caller, Sandboxes } from "../../sandbox/sandboxes.ts";
 import { compileFiles, type CompiledFiles } from "../program/compile/compile-files.ts";
 import type { Toolchain } from "../program/languages.ts";
+import { plainException } from "./variables/plain-exception.ts";
+import type { CallException } from "./variables/read-report.ts";
 import { interpreterMain, interpreterOf } from "./variables/start-interpreter.ts";
 import type { MakeNotebookCode } from "./variables/notebook/make-notebook-code.ts";
 import { describeWork } from "../run/describe-work.ts";
@@ -17,7 +23,7 @@ import type { FindImports } from "../program/find-imports.ts";
 import { needsOfCall, type CallNeeds } from "./needs-of-call.ts";
 import { chooseToolchain } from "../program/choose-toolchain.ts";
 import { checkEngine } from "../program/check-engine.ts";
-import { refusedResult } from "../run/program-result.ts";
+import { refusedResult, type RunResult } from "../run/program-result.ts";
 import type { ProvideImage } from "../program/ensure-image.ts";
 import type { OpeningListener } from "./open-session-sandbox.ts";
 import { prepareNext } from "./prepare-next.ts";
@@ -81,6 +87,7 @@ async function runAs(
 ): Promise<SessionResult> {
   const { engine, ociRuntime } = session.settings;
   const { capabilities, warnings } = await checkEngine(session.settings, call, caller);
+  if (Object.keys(call.variables).length > 0 && runsInterpretersOnly(capabilities)) throw noVariables(engine.name);
   const toolchain = chooseToolchain({ ...call, usual: "bun" }, capabilities, engine.name);
   const { keepsVariables } = session.settings;
   const compiled = await preparedCode(call, toolchain, keepsVariables, dependencies, caller);
@@ -92,7 +99,8 @@ async function runAs(
   };
   if ("syntaxError" in compiled) {
     const refused = refusedResult(syntaxFailure(compiled.syntaxError), warnings);
-    return { ...facts, ...refused, restarted: false, packages: [], displays: [], variablesLost: null };
+    const exception = keepsVariables ? syntaxException(refused, session.secrets.redaction()) : null;
+    return { ...facts, ...refused, restarted: false, packages: [], displays: [], exception, variablesLost: null };
   }
   const grant = await untilCancelled(dependencies.network.grant(call.network, caller.principal), caller.signal);
   // Where nothing can be installed, the program has what its image or the host has.
@@ -119,7 +127,11 @@ async function runAs(
       toolchain,
       files: compiled.files,
       grant,
-      environment: programVariables(live, grant, call.hostEnvironment),
+      // An interpreter that goes on has those of one call until its end.
+      environment: programVariables(live, grant, {
+        ...call.hostEnvironment,
+        ...(keepsVariables ? {} : call.variables),
+      }),
       before,
       signal,
     });
@@ -155,6 +167,12 @@ async function runAs(
   });
 }
 
+/** The exception of a call that was refused before its interpreter saw it. */
+function syntaxException({ error, stderr }: RunResult, redaction: Redaction): CallException {
+  const exception = { name: "SyntaxError", value: error?.message ?? "", traceback: stderr.trimEnd() };
+  return plainException(exception, redaction);
+}
+
 /** The call's code as its interpreter takes it: one that keeps variables, or a fresh one. */
 async function preparedCode(
   { language, code }: SessionCall,
@@ -181,6 +199,15 @@ async function useWith<T>(
     if (!needs.leaveOut(error)) throw needs.explain(error);
     return useWith(session, needs, caller, work);
   }
+}
+
+/** There they could change the guard that the program runs behind. */
+function noVariables(engine: EngineName): GloveboxError {
+  return new GloveboxError("UNSUPPORTED", `Engine ${engine} gives calls of a session no environment variables here.`, {
+    suggestion:
+      "Leave environment out, use execute_code, or choose an engine whose isolation is at least namespaces for the session.",
+    context: { engine, field: "environment" },
+  });
 }
 
 const goneBefore =

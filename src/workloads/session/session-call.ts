@@ -16,6 +16,8 @@ export interface SessionCall {
   readonly arguments: readonly string[];
   readonly stdin: AsyncIterable<Uint8Array>;
   readonly secrets: readonly ProgramSecret[];
+  /** Environment variables of this call alone. */
+  readonly variables: Readonly<Record<string, string>>;
   /** Variables of the host that the deployment lets through (SPEC EN1). */
   readonly hostEnvironment: Readonly<Record<string, string>>;
   /** Specifications, or those that the code imports (SPEC PK2). */

@@ -1,5 +1,5 @@
 import type { ProgramResult } from "../run/program-result.ts";
-import type { Display } from "./variables/read-report.ts";
+import type { CallException, Display } from "./variables/read-report.ts";
 
 /** The outcome of one call of `run_code`. */
 export interface SessionResult extends ProgramResult {
@@ -10,6 +10,8 @@ export interface SessionResult extends ProgramResult {
   readonly packages: readonly string[];
   /** What the call displays in addition to its output. */
   readonly displays: readonly Display[];
+  /** The exception that ended it; null where none did, and in a session that keeps no variables. */
+  readonly exception: CallException | null;
   /** Whether variables of earlier calls, or its own, are gone; null in a session that keeps none. */
   readonly variablesLost: boolean | null;
 }

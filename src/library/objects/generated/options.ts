@@ -196,6 +196,8 @@ export interface SessionRunOptions {
   readonly stdin?: string | undefined;
   /** Arguments of the program. */
   readonly args?: readonly string[] | undefined;
+  /** Environment variables of this call's program; later calls do not have them. */
+  readonly environment?: Readonly<Record<string, string>> | undefined;
   /** Of a new session: an interpreter of each language lives with it, so that variables last from call to call, and the last expression's value, tables and plots come back in displays. Its programs have no stdin, secrets or network. Default false. */
   readonly keepVariables?: boolean | undefined;
   /** Secrets of the deployment that the program gets as environment variables, by name and never by value: ["OPENAI_API_KEY"], or the secret's name by variable, {"API_KEY": "openai"}. Their values are replaced by [redacted:NAME] in what the program writes. */

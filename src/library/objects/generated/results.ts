@@ -195,6 +195,17 @@ export interface SessionRunResult {
         readonly content: string;
       }[]
     | undefined;
+  /** With keepVariables: the exception that ended the program, in the program's own words. */
+  readonly exception?:
+    | {
+        /** Such as ValueError; of a thrown value that is no error, its type. */
+        readonly name: string;
+        /** Its message. */
+        readonly value: string;
+        /** As on standard error; of a long one without its middle. */
+        readonly traceback: string;
+      }
+    | undefined;
   /** With keepVariables: whether variables of earlier calls, or of this one, are gone; a warning says why. */
   readonly variablesLost?: boolean | undefined;
   /** The one verdict. */

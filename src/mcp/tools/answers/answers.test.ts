@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { plainText, withPlainTexts } from "./plain-text.ts";
+import { plainText } from "../../../base/plain-text.ts";
+import { withPlainTexts } from "./plain-text.ts";
 import { withoutPadding } from "./without-padding.ts";
 
 describe("a program's text", () => {
@@ -40,6 +41,8 @@ describe("an answer", () => {
     });
     const warnings = ["scratch: memory-backed, 1 MiB"];
     expect(withoutPadding({ ...said, ...padding, warnings })).toEqual({ ...said, warnings });
+    const exception = { name: "ValueError", value: "", traceback: "ValueError" };
+    expect(withoutPadding({ ...said, ...padding, exception })).toEqual({ ...said, exception });
   });
 
   it("says once whose entries they are, and of which sandbox another one is", () => {

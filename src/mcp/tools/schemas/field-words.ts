@@ -23,6 +23,7 @@ const unlisted: ReadonlySet<string> = new Set([
   "create_environment.name",
   "run_tests.name",
   "run_agent.name",
+  "run_code.environment",
   "run_agent.limits",
   "run_agent.network",
   "run_agent.image",

@@ -15,6 +15,7 @@ const seldom: ReadonlySet<string> = new Set([
   "oci_runtime",
   "alerts",
   "displays",
+  "exception",
   "variables_lost",
   "warnings",
   "restarted",

@@ -10,7 +10,8 @@ const reportOf = (value: unknown): string => {
   const text = JSON.stringify(value);
   return `${Buffer.byteLength(text)}\n${text}`;
 };
-const good = { exit_code: 3, displays: [{ media_type: "text/plain", encoding: "utf8", content: "é" }] };
+const exception = { name: "E", value: "v", traceback: "t" };
+const good = { exit_code: 3, displays: [{ media_type: "text/plain", encoding: "utf8", content: "é" }], exception };
 
 /** An interpreter of which the test writes the output. */
 function scripted(chunks: readonly (readonly [OutputChunk["stream"], string])[]) {
@@ -53,7 +54,10 @@ describe("a call of an interpreter that goes on", () => {
     const first = interpreter.call("t");
     expect(await textsOf(first.process)).toEqual({ stdout: "a\u001eb", stderr: "e" });
     expect(await first.process.exit).toEqual({ exitCode: 3 });
-    expect(first.report()?.displays).toEqual([{ mediaType: "text/plain", encoding: "utf8", content: "é" }]);
+    expect(first.report()).toMatchObject({
+      displays: [{ mediaType: "text/plain", encoding: "utf8", content: "é" }],
+      exception,
+    });
     const second = interpreter.call("u");
     expect(await textsOf(second.process)).toEqual({ stdout: "early", stderr: "late " });
     expect(await second.process.exit).toEqual({ exitCode: 0 });
@@ -74,8 +78,12 @@ describe("a call of an interpreter that goes on", () => {
     ["a length without an end", mark + "1".repeat(20)],
     ["more than is taken", `${mark}${maxReportBytes + 1}\n`],
     ["no JSON", `${mark}2\n{{`],
-    ["another form", mark + reportOf({ exit_code: 300, displays: [] })],
-    ["an unknown type", mark + reportOf({ exit_code: 0, displays: [{ ...good.displays[0], media_type: "text/js" }] })],
+    ["another form", mark + reportOf({ exit_code: 300, displays: [], exception: null })],
+    ["no exception", mark + reportOf({ exit_code: 1, displays: [], exception: { name: 1 } })],
+    ["a name without bound", mark + reportOf({ ...good, exception: { ...exception, name: "E".repeat(401) } })],
+    ["a message without bound", mark + reportOf({ ...good, exception: { ...exception, value: "v".repeat(8_001) } })],
+    ["no traceback's length", mark + reportOf({ ...good, exception: { ...exception, traceback: "t".repeat(32_001) } })],
+    ["an unknown type", mark + reportOf({ ...good, displays: [{ ...good.displays[0], media_type: "text/js" }] })],
   ])("whose report is %s ends its interpreter", async (_, text) => {
     const { interpreter, signals } = scripted([
       ["stderr", mark],

@@ -8,16 +8,29 @@ export interface Display {
   readonly content: string;
 }
 
+/** The exception that ended a call. */
+export interface CallException {
+  readonly name: string;
+  /** Its message. */
+  readonly value: string;
+  /** As it was shown on standard error. */
+  readonly traceback: string;
+}
+
 /** How a call ended. */
 export interface CallReport {
   readonly exitCode: number;
   readonly displays: readonly Display[];
+  /** Null for a call that came to its end or has left by `exit`. */
+  readonly exception: CallException | null;
 }
 
 /** Bytes of a report; its interpreter keeps below that. */
 export const maxReportBytes: number = 16 * mebibyte;
 /** Digits of its length, with the end of the line. */
 const maxLengthDigits = 10;
+/** Characters of an exception's parts; its interpreter keeps to fewer, of which each may be two here. */
+const maxException = { name: 400, value: 8_000, traceback: 32_000 };
 
 const report = z.strictObject({
   exit_code: z.int().min(0).max(255),
@@ -30,6 +43,13 @@ const report = z.strictObject({
       }),
     )
     .max(200),
+  exception: z
+    .strictObject({
+      name: z.string().max(maxException.name),
+      value: z.string().max(maxException.value),
+      traceback: z.string().max(maxException.traceback),
+    })
+    .nullable(),
 });
 
 /**
@@ -46,9 +66,13 @@ export function readReport(bytes: Buffer): { readonly report: CallReport; readon
   if (bytes.length < end) return null;
   const parsed = report.safeParse(jsonOf(bytes.subarray(lineEnd + 1, end).toString("utf8")));
   if (!parsed.success) return false;
-  const { exit_code: exitCode, displays } = parsed.data;
+  const { exit_code: exitCode, displays, exception } = parsed.data;
   return {
-    report: { exitCode, displays: displays.map(({ media_type: mediaType, ...rest }) => ({ mediaType, ...rest })) },
+    report: {
+      exitCode,
+      displays: displays.map(({ media_type: mediaType, ...rest }) => ({ mediaType, ...rest })),
+      exception,
+    },
     behind: bytes.subarray(end),
   };
 }
