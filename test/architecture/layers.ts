@@ -36,6 +36,7 @@ export const layerOrder: readonly string[] = [
   "console",
   "http",
   "mcp",
+  "e2b",
   "cli",
 ];
 
@@ -114,6 +115,11 @@ export const layers: Readonly<Record<string, LayerRule>> = {
     packages: ["@modelcontextprotocol/server", "@modelcontextprotocol/node", "zod", "jsonc-parser", "smol-toml"],
     builtins: "any",
   },
+  e2b: {
+    layers: ["errors", "contracts", "base", "config", "platform", "calls"],
+    packages: ["zod"],
+    builtins: "any",
+  },
   cli: {
     layers: [
       "errors",
@@ -128,6 +134,7 @@ export const layers: Readonly<Record<string, LayerRule>> = {
       "transfer",
       "http",
       "mcp",
+      "e2b",
     ],
     packages: ["commander", "zod"],
     builtins: "any",

@@ -19,6 +19,8 @@ export interface TestKey {
 /** `glovebox serve --engine local` with its own keys, which may name the images of the testbed. */
 export interface KeyServer extends AsyncDisposable {
   readonly url: string;
+  /** Where it answers E2B's SDKs; empty without `--e2b`. */
+  readonly e2bUrl: string;
   /** The id of its process. */
   readonly pid: number;
   readonly keysFile: string;
@@ -69,6 +71,8 @@ export async function startKeyServer(
   };
   return {
     url,
+    // In one piece with the other lines of the start.
+    e2bUrl: /E2B's SDKs are answered at (\S+)/.exec(text)?.[1] ?? "",
     pid: child.pid ?? 0,
     keysFile: path.join(configHome, "glovebox/keys.json"),
     userToken: existsSync(token) ? readFileSync(token, "utf8").trim() : "",

@@ -41,6 +41,7 @@ const ofText = [
   "src/base/streams/utf8.ts utf8Length",
   "src/base/versions/upstream-version.ts parseUpstreamVersion",
   "src/config/layers/json-error-position.ts jsonErrorPosition",
+  "src/e2b/sandboxes/templates.ts findTemplate",
   "src/engines/apple/answers/container-answer.ts parseContainers",
   "src/engines/apple/answers/json.ts parseObject",
   "src/engines/apple/answers/json.ts parseObjects",

@@ -4,6 +4,7 @@ import { copiesSabotages } from "./copies.ts";
 import { cliSabotages } from "./cli.ts";
 import { consoleSabotages } from "./console.ts";
 import { doorsSabotages } from "./doors.ts";
+import { e2bSabotages } from "./e2b.ts";
 import { egressSabotages } from "./egress.ts";
 import { imagesSabotages } from "./images.ts";
 import { lifetimesSabotages } from "./lifetimes.ts";
@@ -39,6 +40,7 @@ export const sabotages: readonly Sabotage[] = [
   ...cliSabotages,
   ...consoleSabotages,
   ...doorsSabotages,
+  ...e2bSabotages,
   ...egressSabotages,
   ...imagesSabotages,
   ...lifetimesSabotages,

@@ -11,6 +11,7 @@ import type { HttpServer } from "../../http/http-server.ts";
 import type { SettledSessions } from "../../http/open-server-platform.ts";
 import type { KeyRing } from "../../keys/key-ring.ts";
 import { keysPlace } from "../../keys/keys-place.ts";
+import type { E2bServer, E2bServerOptions } from "../../e2b/e2b-server.ts";
 import { invalidField } from "../../errors/glovebox-error.ts";
 import type { McpDoor } from "../../mcp/mcp-door.ts";
 import type { CallOperation } from "../../operations/contract/operation-call.ts";
@@ -28,6 +29,7 @@ interface ServeOptions {
   readonly drainTimeout?: string;
   readonly prebuiltOnly?: true;
   readonly prove?: true;
+  readonly e2b?: string | true;
   readonly token: boolean;
 }
 
@@ -36,8 +38,12 @@ interface Served {
   readonly platform: { readonly logger: Logger; endPrincipal(principal: string): Promise<void> };
   readonly server: HttpServer;
   readonly door: McpDoor;
+  /** Null: it does not answer E2B's SDKs. */
+  readonly forE2b: E2bServer | null;
 }
 
+/** Where E2B's SDKs are answered if no port is named. */
+const e2bPort = "8421";
 const openToAll = "--no-token: every user and program on this machine can run code here, and see and end what runs";
 /** A call over MCP that takes longer is answered with its id, and continues. */
 const answerWithinMs = 45_000;
@@ -56,6 +62,7 @@ export function addServeCommand(program: Command, io: CommandIo, setExitCode: Se
       "preload, namespaces, container or vm: refuse engines with weaker isolation (default: namespaces)",
     )
     .option("--prove", "run the attacks of the threat model first; serve nothing when one gets through")
+    .option("--e2b [port]", `answer E2B's SDKs too, at this port; 0 takes a free one (default: ${e2bPort})`)
     .option("--prebuilt-only", "never pull or build images; a missing one is an error")
     .option("--drain-timeout <duration>", "how long running work may continue at shutdown (default: 30s)")
     .addHelpText(
@@ -67,7 +74,8 @@ export function addServeCommand(program: Command, io: CommandIo, setExitCode: Se
 
 async function serve(options: ServeOptions, io: CommandIo): Promise<number> {
   const { host, token: asksForToken } = options;
-  const port = parsePort(options.port);
+  const port = parsePort("--port", options.port);
+  const e2b = options.e2b === undefined ? null : parsePort("--e2b", options.e2b === true ? e2bPort : options.e2b);
   keepHeapSmall();
   // Loaded on use: the other commands start faster without a server.
   const { openServerPlatform, openHttpServer, decideAuthentication, McpDoor: Door, createHttpHandler } = await load();
@@ -97,25 +105,28 @@ async function serve(options: ServeOptions, io: CommandIo): Promise<number> {
     if (options.prove === true) await proveFirst(platform.call, io);
     const token = asksForToken && isLoopback(host) ? await openAccessToken(platform.host) : null;
     const mcp = createHttpHandler(door);
+    const guard = { rules: { loopbackOnly: isLoopback(host), ...config }, authenticate: authenticate(token) };
     const server = await openHttpServer({
-      ...{ host, port, platform, version, token },
+      ...{ host, port, platform, version, token, ...guard },
       inFlight: door.inFlight,
       operations: operationTable,
-      rules: { loopbackOnly: isLoopback(host), ...config },
-      authenticate: authenticate(token),
       mcp: (request, response, caller) => mcp.handle(request, response, caller),
     });
-    followKeys(keys, { platform, server, door });
+    const forE2b =
+      e2b === null ? null : await openE2b({ ...{ host, platform, ...guard }, port: e2b, inFlight: door.inFlight });
+    followKeys(keys, { platform, server, door, forE2b });
     const ofUser = token === null ? openToAll : `it requires the token in ${accessTokenFile(platform.host)}`;
     const access = isLoopback(host) ? ofUser : `it requires an API key (${keys.size} in force)`;
     io.stderr.write(
       `glovebox: serving at ${server.url} (MCP at ${server.url}/mcp)\nglovebox: ${access}\n` +
         `glovebox: the console is at ${server.url}/ (\`glovebox console\` opens it signed in)\n` +
+        (forE2b === null ? "" : `glovebox: E2B's SDKs are answered at ${forE2b.url} (docs/clients.md)\n`) +
         (settledSessions === null ? "" : `glovebox: ${sessionsNotice(settledSessions)}\n`),
     );
     if (!io.signal.aborted) await once(io.signal, "abort");
+    forE2b?.drain();
     await Promise.all([server.drain(config.drainTimeoutMs), door.drainCalls(config.drainTimeoutMs)]);
-    await Promise.all([server.endRuns(), door.endCalls()]);
+    await Promise.all([server.endRuns(), door.endCalls(), forE2b?.close()]);
     await mcp.close();
     await server.close();
   } finally {
@@ -152,13 +163,20 @@ async function load() {
   return { ...platform, ...server, ...authentication, ...door, ...handler };
 }
 
+/** Nothing of it is loaded unless it is asked for. */
+async function openE2b(options: E2bServerOptions): Promise<E2bServer> {
+  const { openE2bServer } = await import("../../e2b/e2b-server.ts");
+  return openE2bServer(options);
+}
+
 /** When a key is removed, everything its principal has running ends. */
-function followKeys(keys: KeyRing, { platform, server, door }: Served): void {
+function followKeys(keys: KeyRing, { platform, server, door, forE2b }: Served): void {
   keys.follow({
     logger: platform.logger,
     onRevoked: (principal) => {
       server.cancelRuns(principal);
       door.cancelCalls(principal);
+      forE2b?.endPrincipal(principal);
       void platform.endPrincipal(principal);
     },
   });
@@ -171,8 +189,8 @@ async function openKeys(configFile: string | undefined): Promise<KeyRing> {
   return Keys.open({ place: keysPlace(config, host), now: () => Date.now(), monotonicMs: () => performance.now() });
 }
 
-function parsePort(text: string): number {
+function parsePort(field: string, text: string): number {
   const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
-  if (!(port <= 65_535)) throw invalidField("--port", "a port such as 8420, or 0 for a free one", text);
+  if (!(port <= 65_535)) throw invalidField(field, "a port such as 8420, or 0 for a free one", text);
   return port;
 }

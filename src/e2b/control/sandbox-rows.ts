@@ -1,0 +1,51 @@
+import type { E2bSandbox } from "../sandboxes/e2b-sandbox.ts";
+
+/**
+ * The version of E2B's daemon whose features are here: with it, the SDKs leave the user to the server, upload plain
+ * bytes and close standard input, and refuse by themselves what came later.
+ */
+const envdVersion = "0.5.7";
+const clientId = "glovebox";
+
+/** Answer of create and connect. */
+export function connectedRow({ id, template, token }: E2bSandbox): object {
+  return {
+    sandboxID: id,
+    templateID: template.name,
+    alias: template.name,
+    clientID: clientId,
+    envdVersion,
+    envdAccessToken: token,
+    trafficAccessToken: null,
+    domain: null,
+  };
+}
+
+/** One row of a list. */
+export function listedRow({ id, template, metadata, limits, startedAtMs, endAtMs }: E2bSandbox): object {
+  return {
+    sandboxID: id,
+    templateID: template.name,
+    alias: template.name,
+    clientID: clientId,
+    startedAt: new Date(startedAtMs).toISOString(),
+    endAt: new Date(endAtMs).toISOString(),
+    state: "running",
+    cpuCount: Math.max(1, Math.ceil(limits.cpus)),
+    memoryMB: limits.memoryMb,
+    diskSizeMB: limits.diskMb,
+    envdVersion,
+    metadata,
+  };
+}
+
+/** Answer about one sandbox. */
+export function detailRow(sandbox: E2bSandbox): object {
+  return {
+    ...listedRow(sandbox),
+    domain: null,
+    envdAccessToken: sandbox.token,
+    allowInternetAccess: false,
+    lifecycle: { onTimeout: "kill", autoResume: false },
+  };
+}

@@ -1,0 +1,12 @@
+import type { BytesInFlight } from "../calls/bytes-in-flight.ts";
+import type { Platform } from "../platform/platform.ts";
+import type { E2bSandboxes } from "./sandboxes/e2b-sandboxes.ts";
+
+/** What all requests of E2B's clients need. */
+export interface E2bContext {
+  readonly platform: Platform;
+  readonly sandboxes: E2bSandboxes;
+  readonly inFlight: BytesInFlight;
+  /** @throws CAPACITY while the server is shutting down */
+  readonly assertTakesWork: () => void;
+}

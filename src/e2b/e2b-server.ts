@@ -1,0 +1,181 @@
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { settlesWithin } from "../base/abort.ts";
+import { ConnectionShares } from "../base/http/connection-shares.ts";
+import { guardConnections } from "../base/http/guard-connections.ts";
+import { bearerOf, judgeRequest, type GuardRules } from "../base/http/judge-request.ts";
+import { headBytes } from "../base/http/request-head.ts";
+import { beginRequestSpan, endRequestSpan } from "../base/http/request-span.ts";
+import type { BytesInFlight } from "../calls/bytes-in-flight.ts";
+import { isEnding } from "../calls/running-calls.ts";
+import { invalidField } from "../errors/glovebox-error.ts";
+import type { Platform } from "../platform/platform.ts";
+import { controlRoutes } from "./control/control-routes.ts";
+import type { E2bContext } from "./e2b-context.ts";
+import { isForSandbox } from "./envd/gateway.ts";
+import { serveSandbox } from "./envd/serve-sandbox.ts";
+import { sendError, sendNothing, type Exchange } from "./http/exchange.ts";
+import { E2bRefusal } from "./http/refusal.ts";
+import { handleRoute } from "./http/routes.ts";
+import type { E2bCaller } from "./sandboxes/e2b-sandbox.ts";
+import { E2bSandboxes } from "./sandboxes/e2b-sandboxes.ts";
+
+export interface E2bServerOptions {
+  readonly platform: Platform;
+  readonly host: string;
+  /** 0: any free one. */
+  readonly port: number;
+  /** Whose requests may pass before their key is looked at. */
+  readonly rules: GuardRules;
+  /** The owner of a key; null: nobody. */
+  readonly authenticate: (key: string) => E2bCaller | null | Promise<E2bCaller | null>;
+  /** What callers may have on its way; shared with the other doors. */
+  readonly inFlight: BytesInFlight;
+}
+
+/** A server of E2B's API that listens. */
+export interface E2bServer {
+  readonly url: string;
+  /** From now on no sandbox is created. */
+  drain(): void;
+  /** Forgets the sandboxes of a principal, whose sessions end otherwise. */
+  endPrincipal(principal: string): void;
+  /** Ends every sandbox and connection. */
+  close(): Promise<void>;
+}
+
+const headersWithinMs = 10_000;
+/** For a whole request with its body; answers may take longer. */
+const requestWithinMs = 60_000;
+const checkConnectionsEachMs = 2_000;
+const maxHeadBytes = 16_384;
+const serverOptions = { maxHeaderSize: 2 * maxHeadBytes, connectionsCheckingInterval: checkConnectionsEachMs };
+/** Time for a run that was ended to report it. */
+const lastAnswersMs = 1_000;
+
+/** Serves E2B's API with our keys, grants and limits (SPEC E2). @throws INVALID_REQUEST if the port cannot be used */
+export async function openE2bServer(options: E2bServerOptions): Promise<E2bServer> {
+  const { platform, host, port, inFlight } = options;
+  const sandboxes = new E2bSandboxes(platform);
+  const connections = new ConnectionShares();
+  const state = { isDraining: false };
+  const assertTakesWork = (): void => {
+    if (state.isDraining) throw isEnding();
+  };
+  const context: E2bContext = { platform, sandboxes, inFlight, assertTakesWork };
+  const server = createServer(serverOptions, (request, response) => {
+    void answer(request, response, { ...options, context, connections });
+  });
+  // Their size is what is bounded.
+  server.maxHeadersCount = 0;
+  guardConnections(server);
+  connections.watch(server);
+  server.headersTimeout = headersWithinMs;
+  server.requestTimeout = requestWithinMs;
+  await listen(server, host, port);
+  const { address, family, port: chosen } = server.address() as AddressInfo;
+  return {
+    url: `http://${family === "IPv6" ? `[${address}]` : address}:${chosen}`,
+    drain: () => void (state.isDraining = true),
+    endPrincipal: (principal) => sandboxes.forgetAll(principal),
+    close: async () => {
+      state.isDraining = true;
+      server.close();
+      await settlesWithin(Promise.all(sandboxes.list().map((sandbox) => sandboxes.remove(sandbox))), lastAnswersMs);
+      server.closeAllConnections();
+    },
+  };
+}
+
+interface AnswerParts extends E2bServerOptions {
+  readonly context: E2bContext;
+  readonly connections: ConnectionShares;
+}
+
+async function answer(request: IncomingMessage, response: ServerResponse, parts: AnswerParts): Promise<void> {
+  const { method = "", headers, url = "/" } = request;
+  const [path = "/", query = ""] = url.split("?", 2);
+  const span = beginRequestSpan(parts.platform.tracing, { method, route: "", url: path, headers });
+  const gone = new AbortController();
+  response.once("close", () => {
+    endRequestSpan(span, response.statusCode);
+    if (!response.writableFinished) gone.abort();
+  });
+  const exchange = { request, response, path, query: new URLSearchParams(query), signal: gone.signal };
+  try {
+    await span.run(() => serve(exchange, parts));
+  } catch (error) {
+    if (!(error instanceof E2bRefusal))
+      parts.platform.logger.debug({ err: error }, "a request of an E2B client failed");
+    sendError(exchange, error);
+  }
+}
+
+async function serve(exchange: Exchange, parts: AnswerParts): Promise<void> {
+  const { request, response, path } = exchange;
+  const { rules, context, connections } = parts;
+  if (headBytes(request) > maxHeadBytes) throw new E2bRefusal(431, `headers: expected at most ${maxHeadBytes} bytes`);
+  // Uploads may be compressed; their routes see to it.
+  const { "content-encoding": _, ...headers } = request.headers;
+  const refusal = judgeRequest({ headers, rawHeaders: request.rawHeaders }, rules);
+  if (refusal !== null) throw new E2bRefusal(refusal.status, `${refusal.message} ${refusal.suggestion}`);
+  if (isPreflight(exchange)) return;
+  if (isForSandbox(exchange)) return serveSandbox(context, exchange);
+  if (request.method === "GET" && path === "/health") return sendNothing(response);
+  const caller = await parts.authenticate(keyOf(request));
+  if (caller === null) throw noKey();
+  caller.countRequest?.();
+  connections.claim(request.socket, caller);
+  endWhenRevoked(caller, response);
+  return handleRoute(controlRoutes, { method: request.method ?? "", path }, { ...context, exchange, caller });
+}
+
+/** The key in the header of E2B's SDKs, or as our own clients send it. */
+function keyOf({ headers }: IncomingMessage): string {
+  const { "x-api-key": key } = headers;
+  return typeof key === "string" ? key : bearerOf(headers);
+}
+
+function noKey(): E2bRefusal {
+  return new E2bRefusal(
+    401,
+    "This server requires an API key of its own in the header X-API-Key; none or an unknown one was sent. Set E2B_API_KEY to a key of `glovebox keys add`.",
+  );
+}
+
+/** Answers the request that a browser sends first for a page of an allowed origin; lets the page read other answers. */
+function isPreflight({ request, response }: Exchange): boolean {
+  const { origin, "access-control-request-method": asks } = request.headers;
+  if (origin === undefined) return false;
+  response.setHeader("access-control-allow-origin", origin);
+  response.setHeader("access-control-expose-headers", "x-next-token, x-total-running, retry-after");
+  response.setHeader("vary", "origin");
+  if (request.method !== "OPTIONS" || asks === undefined) return false;
+  response
+    .writeHead(204, {
+      "access-control-allow-methods": "GET, POST, PUT, PATCH, DELETE, OPTIONS",
+      "access-control-allow-headers": request.headers["access-control-request-headers"] ?? "",
+      "access-control-max-age": "600",
+    })
+    .end();
+  return true;
+}
+
+/** Closes the connection of an answer that is still in progress a moment after its caller's key was revoked. */
+function endWhenRevoked({ revoked }: E2bCaller, response: ServerResponse): void {
+  if (revoked === undefined) return;
+  const end = (): void => void setTimeout(() => response.destroy(), lastAnswersMs).unref();
+  revoked.addEventListener("abort", end, { once: true });
+  response.once("close", () => revoked.removeEventListener("abort", end));
+}
+
+async function listen(server: Server, host: string, port: number): Promise<void> {
+  // For the name, a second server would be made for ::1, without the bounds of the first.
+  server.listen(port, host === "localhost" ? "127.0.0.1" : host);
+  try {
+    await once(server, "listening");
+  } catch (error) {
+    throw invalidField("--e2b", "a port that is free and may be used", `${host}:${port}`, error);
+  }
+}

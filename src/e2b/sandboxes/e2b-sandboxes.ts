@@ -1,0 +1,194 @@
+import { createId, createToken } from "../../base/id.ts";
+import { secretCheck } from "../../base/http/same-secret.ts";
+import { GloveboxError } from "../../errors/glovebox-error.ts";
+import { listFilesContract } from "../../operations/files/files-contract.ts";
+import { endSessionContract } from "../../operations/session/end-session-contract.ts";
+import {
+  getSessionContract,
+  openSessionContract,
+  type SessionRow,
+} from "../../operations/session/sessions-contract.ts";
+import type { Platform } from "../../platform/platform.ts";
+import type { E2bCaller, E2bSandbox, E2bSandboxNeeds } from "./e2b-sandbox.ts";
+
+/** What the sandboxes need of the platform. */
+export type SandboxPlatform = Pick<Platform, "call" | "config" | "logger" | "now">;
+
+/** A sandbox and what ends it. */
+interface Entry {
+  sandbox: E2bSandbox;
+  readonly end: AbortController;
+  readonly isToken: (shown: string) => boolean;
+  timer: NodeJS.Timeout | undefined;
+  readonly touching: NodeJS.Timeout;
+}
+
+/** Longest wait of a timer; a later end is waited for in several. */
+const maxTimerMs = 2 ** 31 - 1;
+/** A sandbox that is to live longer than a session may be idle is used that much oftener. */
+const touchesPerIdleTime = 3;
+
+/** The sandboxes of E2B's clients, by their ids, until the time that each was given has passed. */
+export class E2bSandboxes {
+  readonly #platform: SandboxPlatform;
+  readonly #entries = new Map<string, Entry>();
+
+  constructor(platform: SandboxPlatform) {
+    this.#platform = platform;
+  }
+
+  /** A new one, which runs when this resolves. @throws what opening a session throws: CAPACITY, POLICY_DENIED, UNSUPPORTED */
+  async create(caller: E2bCaller, { timeoutMs, ...needs }: E2bSandboxNeeds, signal: AbortSignal): Promise<E2bSandbox> {
+    const { call, now } = this.#platform;
+    const { principal } = caller;
+    const id = createId("i").replace("-", "");
+    const asked = { keep_variables: needs.template.keepsVariables, labels: { e2b: id } };
+    const { session_id: sessionId } = await call(openSessionContract, asked, { principal, signal });
+    let row: SessionRow;
+    try {
+      // Its sandbox starts with its first call.
+      await call(listFilesContract, { session_id: sessionId }, { principal, signal });
+      row = await call(getSessionContract, { session_id: sessionId }, { principal, signal });
+      signal.throwIfAborted();
+    } catch (error) {
+      await this.#endSession({ caller, sessionId });
+      throw error;
+    }
+    const { cpus, memory_mb: memoryMb, disk_mb: diskMb } = row.limits;
+    const end = new AbortController();
+    const startedAtMs = now();
+    const sandbox: E2bSandbox = {
+      ...{ id, caller, ...needs, sessionId, startedAtMs },
+      token: createToken(),
+      limits: { cpus, memoryMb, diskMb },
+      endAtMs: startedAtMs + timeoutMs,
+      ended: end.signal,
+    };
+    const touching = setInterval(() => void this.#touch(id), this.#touchEachMs()).unref();
+    const entry: Entry = { sandbox, end, isToken: secretCheck(sandbox.token), timer: undefined, touching };
+    this.#entries.set(id, entry);
+    this.#wait(entry);
+    return sandbox;
+  }
+
+  /** The one of that id, whoever owns it; null: none. `id` may have E2B's old form with a suffix. */
+  find(id: string): E2bSandbox | null {
+    return this.#entries.get(bareId(id))?.sandbox ?? null;
+  }
+
+  /** The principal's own of that id; null also for another's. */
+  findOwn(id: string, principal: string): E2bSandbox | null {
+    const sandbox = this.find(id);
+    return sandbox?.caller.principal === principal ? sandbox : null;
+  }
+
+  /** Whether a text is a sandbox's token, in the same time whatever it is. */
+  isToken({ id }: E2bSandbox, shown: string): boolean {
+    return this.#entries.get(id)?.isToken(shown) ?? false;
+  }
+
+  /** All of them, or a principal's own. */
+  list(principal?: string): readonly E2bSandbox[] {
+    const all = [...this.#entries.values()].map(({ sandbox }) => sandbox);
+    return principal === undefined ? all : all.filter(({ caller }) => caller.principal === principal);
+  }
+
+  /** From now on it ends at that time. */
+  endAt({ id }: E2bSandbox, endAtMs: number): E2bSandbox | null {
+    const entry = this.#entries.get(id);
+    if (entry === undefined) return null;
+    entry.sandbox = { ...entry.sandbox, endAtMs };
+    this.#wait(entry);
+    return entry.sandbox;
+  }
+
+  /** Ends it, with all that runs in it; resolves when its session is gone. */
+  async remove({ id }: Pick<E2bSandbox, "id">): Promise<void> {
+    const entry = this.#entries.get(id);
+    if (entry === undefined) return;
+    this.#forget(entry);
+    await this.#endSession(entry.sandbox);
+  }
+
+  /** The engine's id of its sandbox; null: its session has ended, and it with it. @throws what getting a session throws */
+  async currentId(sandbox: E2bSandbox, signal?: AbortSignal): Promise<string | null> {
+    const { caller, sessionId, id } = sandbox;
+    const { principal } = caller;
+    const { call } = this.#platform;
+    const get = async (): Promise<string | null> =>
+      (await call(getSessionContract, { session_id: sessionId }, { principal, signal })).sandbox_id;
+    try {
+      const current = await get();
+      if (current !== null) return current;
+      // It was stopped to make room for others: its files are kept.
+      await call(listFilesContract, { session_id: sessionId }, { principal, signal });
+      return await get();
+    } catch (error) {
+      if (!isGone(error)) throw error;
+      const entry = this.#entries.get(id);
+      if (entry !== undefined) this.#forget(entry);
+      return null;
+    }
+  }
+
+  /** Forgets those of a principal whose sessions end otherwise. */
+  forgetAll(principal?: string): void {
+    for (const entry of this.#entries.values()) {
+      if (principal === undefined || entry.sandbox.caller.principal === principal) this.#forget(entry);
+    }
+  }
+
+  #forget(entry: Entry): void {
+    this.#entries.delete(entry.sandbox.id);
+    clearTimeout(entry.timer);
+    clearInterval(entry.touching);
+    entry.end.abort();
+  }
+
+  #wait(entry: Entry): void {
+    clearTimeout(entry.timer);
+    const leftMs = entry.sandbox.endAtMs - this.#platform.now();
+    const wait = (): void => (leftMs > maxTimerMs ? this.#wait(entry) : void this.remove(entry.sandbox));
+    entry.timer = setTimeout(wait, Math.min(Math.max(leftMs, 0), maxTimerMs)).unref();
+  }
+
+  #touchEachMs(): number {
+    return Math.min(Math.max(this.#platform.config.session.idleTimeoutMs / touchesPerIdleTime, 100), maxTimerMs);
+  }
+
+  /** Keeps the session of a live sandbox from ending because it is idle; a stopped one stays stopped. */
+  async #touch(id: string): Promise<void> {
+    const { call, logger } = this.#platform;
+    const sandbox = this.find(id);
+    if (sandbox === null) return;
+    const { sessionId, caller } = sandbox;
+    const { principal } = caller;
+    try {
+      const row = await call(getSessionContract, { session_id: sessionId }, { principal });
+      if (row.sandbox_id !== null) await call(listFilesContract, { session_id: sessionId }, { principal });
+    } catch (error) {
+      const entry = this.#entries.get(id);
+      if (isGone(error) && entry !== undefined) this.#forget(entry);
+      else logger.warn({ err: error, session: sessionId }, "a sandbox of an E2B client does not answer");
+    }
+  }
+
+  async #endSession({ caller, sessionId }: Pick<E2bSandbox, "caller" | "sessionId">): Promise<void> {
+    const { call, logger } = this.#platform;
+    try {
+      await call(endSessionContract, { session_id: sessionId }, { principal: caller.principal });
+    } catch (error) {
+      // Its key may be gone, and its session with it.
+      if (!isGone(error)) logger.warn({ err: error, session: sessionId }, "a session could not be ended");
+    }
+  }
+}
+
+/** Old clients send `ID-SUFFIX`. */
+function bareId(id: string): string {
+  return id.split("-", 1)[0] ?? "";
+}
+
+function isGone(error: unknown): boolean {
+  return error instanceof GloveboxError && ["NOT_FOUND", "PERMISSION_DENIED"].includes(error.errorType);
+}
