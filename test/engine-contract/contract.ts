@@ -116,9 +116,7 @@ async function skipWithout(
   if (capability !== undefined) {
     const declared = probe.capabilities[capability];
     const lacks =
-      declared === undefined ||
-      declared === false ||
-      (typeof declared === "string" && ["no", "none", "interpretersOnly"].includes(declared));
+      declared === false || (typeof declared === "string" && ["no", "none", "interpretersOnly"].includes(declared));
     context.skip(lacks, `the engine declares ${capability}: ${JSON.stringify(declared)}`);
   }
   const fault = requirement === undefined ? null : await requirementFault(requirement);

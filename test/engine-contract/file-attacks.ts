@@ -6,7 +6,7 @@ import { bytesOf } from "../helpers/bytes-of.ts";
 import type { Topic } from "./behaviour.ts";
 import { inEachImage } from "./in-each-image.ts";
 
-const needs = { capability: "supervisor", timeoutMs: 240_000 } as const;
+const needs = { capability: "programs", timeoutMs: 240_000 } as const;
 
 async function read(files: SandboxFiles, path: string, options?: object): Promise<string> {
   const { chunks } = await files.read(path, options);
