@@ -17,8 +17,8 @@ export const egressSabotages: readonly Sabotage[] = [
   {
     id: "egress: any text of a program's is taken for a host to allow",
     file: "src/workloads/run/explain-failure.ts",
-    find: 'canonicalName(lookedUp.exec(text)?.[1] ?? "")',
-    replace: "lookedUp.exec(text)?.[1] ?? canonicalName(text)",
+    find: 'canonicalName(hostInText.exec(text)?.[1] ?? "")',
+    replace: "hostInText.exec(text)?.[1] ?? canonicalName(text)",
     test: "src/workloads/run/explain-failure.test.ts",
     name: "takes no name from",
   },

@@ -286,8 +286,8 @@ export const supervisorSabotages: readonly Sabotage[] = [
   {
     id: "supervisor: questions are told to nobody",
     file: "supervisor/ports.c",
-    find: "    tell_question(port_of(&a), bytes, (uint32_t)size);\n    bytes[2] |= 0x80;\n    bytes[3] = 0x83;\n",
-    replace: "    bytes[2] |= 0x80;\n    bytes[3] = 0x83;\n",
+    find: "if (s->kind != KIND_QUESTIONS || ",
+    replace: "if (s->kind != KIND_DATAGRAMS || ",
     test: ports,
     name: "refuse at once, whether anybody listens or not",
   },
