@@ -8,11 +8,11 @@ import { rareTag } from "../lanes/lanes.ts";
 const picture = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==";
 
 /** Each with the runtime of its images, if there is one. */
-const runtimes = engines.flatMap((engine) =>
+const cases = engines.flatMap((engine) =>
   (["bun", "node"] as const).map((runtime) => ({ name: `${runtime} on ${engine}`, engine, asked: { runtime } })),
 );
 
-describe.each(runtimes)("a session that keeps variables of $name", ({ engine, asked }) => {
+describe.each(cases)("a session that keeps variables of $name", ({ engine, asked }) => {
   const lane = { tags: engine === "docker" ? [] : [rareTag] };
   const images = {
     ...sessionImages,
