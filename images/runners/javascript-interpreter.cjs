@@ -2,7 +2,8 @@
  * Runs pieces of JavaScript one after another, each with the variables of the earlier ones, in Node or Bun.
  *
  * It is started like any program, and then reads jobs in the runner's format from its standard input. Their headers also
- * have a `token`, the call's `name` and the environment `variables` that it has until its end, and their file is a piece that Glovebox has made into one expression with a promise. After each job it
+ * have a `token`, the call's `name` and the environment `variables` that it has until its end, and their file is a piece that Glovebox has made into one expression with a promise; its last line, a comment, says
+ * where it stands in the call's own code. After each job it
  * writes the token between two special characters to both of its output streams, and after that, on standard output only,
  * the length of a report, a newline, and the report: JSON with the exit code, what to show, and the exception that ended the
  * call.
@@ -126,6 +127,38 @@
     if (typeof value === "string" && /^\s{0,20}<svg[\s>]/.test(value)) add("image/svg+xml", value);
   }
 
+  /** What the last line of each call says, by the call's name. */
+  const places = new Map();
+
+  /** The last of the rows, which are sorted, that begins at the column or before. */
+  const rowAt = (rows, column) => rows.findLast(([begin]) => begin <= column);
+
+  /** Line and column in the call's own code; null for what is none of it. */
+  function placeOf(name, line, column) {
+    const { lines, edits, compiled } = JSON.parse(places.get(name));
+    if (line > lines) return null;
+    // From 0.
+    let at = column - 1;
+    const [begin, source, isKept] = rowAt(edits[line] ?? [], at) ?? [0, 0, 1];
+    at = isKept ? source + at - begin : source;
+    if (compiled === undefined) return [line, at + 1];
+    const [, sourceLine, sourceColumn] = rowAt(compiled[line - 1] ?? [], at) ?? [0, line - 1, at];
+    return [sourceLine + 1, sourceColumn + 1];
+  }
+
+  /** A line of a stack as the call's own code has it; null for one that is not the call's. */
+  function ownLine(line) {
+    if (line.includes(own) || /node:|internal:|\brunInThisContext \(/.test(line)) return null;
+    let isOurs = false;
+    const shown = line.replace(/(<call \d+>):(\d+):(\d+)/g, (all, name, ...numbers) => {
+      if (!places.has(name)) return all;
+      const place = placeOf(name, Number(numbers[0]), Number(numbers[1]));
+      if (place === null) isOurs = true;
+      return place === null ? all : `${name}:${place.join(":")}`;
+    });
+    return isOurs ? null : shown;
+  }
+
   const isError = (error) => error !== null && typeof error === "object" && typeof error.stack === "string";
 
   function wordsOf(error) {
@@ -133,8 +166,10 @@
     // Bun's import errors have a different name.
     if (/^Cannot find (?:package|module) /.test(error.message) && isBun) return `error: ${error.message}`;
     const lines = inspect(error).split("\n");
-    const isOurs = (line) => line.includes(own) || /node:|internal:|\brunInThisContext \(/.test(line);
-    return lines.filter((line) => !(/^\s+at /.test(line) && isOurs(line))).join("\n");
+    return lines
+      .map((line) => (/^\s+at /.test(line) ? ownLine(line) : line))
+      .filter((line) => line !== null)
+      .join("\n");
   }
 
   function writeAll(descriptor, bytes) {
@@ -340,7 +375,10 @@
       const header = JSON.parse(held.subarray(lineEnd + 1, headerEnd).toString("utf8"));
       const end = header.files.reduce((sum, { size }) => sum + size, headerEnd);
       if (held.length < end) break;
-      const code = held.subarray(headerEnd, end).toString("utf8");
+      const bytes = held.subarray(headerEnd, end);
+      const code = bytes.toString("utf8");
+      const said = bytes.subarray(bytes.lastIndexOf("\n//") + 3).toString("utf8");
+      if (said !== "") places.set(header.name, said);
       held = held.subarray(end);
       await answer(header, code);
     }

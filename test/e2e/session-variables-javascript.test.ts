@@ -8,11 +8,11 @@ import { rareTag } from "../lanes/lanes.ts";
 const picture = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==";
 
 /** Each with the runtime of its images, if there is one. */
-const runtimes = engines.flatMap((engine) =>
+const cases = engines.flatMap((engine) =>
   (["bun", "node"] as const).map((runtime) => ({ name: `${runtime} on ${engine}`, engine, asked: { runtime } })),
 );
 
-describe.each(runtimes)("a session that keeps variables of $name", ({ engine, asked }) => {
+describe.each(cases)("a session that keeps variables of $name", ({ engine, asked }) => {
   const lane = { tags: engine === "docker" ? [] : [rareTag] };
   const images = {
     ...sessionImages,
@@ -63,6 +63,22 @@ describe.each(runtimes)("a session that keeps variables of $name", ({ engine, as
     const failed = await run("\nfails()");
     expect(failed).toMatchObject({ outcome: "failed", exit_code: 1, variables_lost: false });
     expect(failed.stderr).toMatch(/^[^]*RangeError: no\n[^]*<call \d+>:3[^]*<call \d+>:2[^]*$/);
+    // Bun's column of a thrown error is that of its call's end.
+    const [thrown, called] = asked.runtime === "node" ? [9, 25] : [23, 30];
+    await run("function fails() {\n  throw new RangeError('no')\n}");
+    const placed = await run("const a = 1; let [b] = [fails(a)]");
+    expect(placed.stderr).toMatch(
+      new RegExp(
+        `^.*RangeError: no\\n +at fails \\(<call \\d+>:2:${thrown}\\)\\n +at .*<call \\d+>:1:${called}\\)?\\n$`,
+      ),
+    );
+    const compiled = "// first\n\n\nenum Kind { A = 7 }\n\n\n  null.x; Kind.A";
+    const { stderr } = await run(compiled, { language: "typescript" });
+    expect(stderr).toMatch(/TypeError: .*null[^]*<call \d+>:7:[378]\)?\n$/);
+    const decorated = "\n\ninterface A {}\n\nconst d = () => null.x;\n@d class C {}";
+    expect((await run(decorated, { language: "typescript" })).stderr).toMatch(
+      /TypeError: .*null.*\n.*<call \d+>:5:\d\d\)?\n/,
+    );
     const mistaken = await run("let fine = 1;\nlet x = ;");
     expect(mistaken).toMatchObject({
       outcome: "failed",

@@ -114,6 +114,7 @@ const ofText = [
   "src/workloads/program/compile/compiler-output.ts needsExperimentalDecorators",
   "src/workloads/proof/attack-programs.ts parametersOf",
   "src/workloads/run/explain-failure.ts explainFailure",
+  "src/workloads/session/variables/notebook/source-map.ts readMappings",
   "src/workloads/tests/inside/command-variables.ts choosesNodeReporter",
   "src/workloads/tests/report/formats/parse-bun-report.ts parseBunReport",
   "src/workloads/tests/report/formats/parse-cargo-report.ts parseCargoReport",

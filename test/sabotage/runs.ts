@@ -227,6 +227,14 @@ const demands: readonly Sabotage[] = [
     name: "take no environment variables for a call",
   },
   {
+    id: "runs: errors of JavaScript in a kept interpreter show the columns of what runs",
+    file: "images/runners/javascript-interpreter.cjs",
+    find: "at = isKept ? source + at - begin : source;",
+    replace: "",
+    test: "test/e2e/session-variables-javascript.test.ts",
+    name: "of node on docker > reports the errors of each call",
+  },
+  {
     id: "runs: a message of any length is taken from an interpreter",
     file: "src/workloads/session/variables/read-report.ts",
     find: "z.string().max(maxException.value)",

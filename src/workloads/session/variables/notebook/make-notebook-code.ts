@@ -9,7 +9,6 @@ import type { CompiledFiles } from "../../../program/compile/compile-files.ts";
 import { withPlainSpecifiers } from "../../../program/compile/npm-specifiers.ts";
 import type { CompileTypeScript } from "../../../program/compile/typescript-compiler.ts";
 import { interpreterMain } from "../start-interpreter.ts";
-import type { NotebookCode } from "./notebook-code.ts";
 
 /** What one call of a session that keeps variables is to run. */
 export interface NotebookInput {
@@ -44,7 +43,7 @@ const flags = [
 
 /** The process has read hostile code: its words are of this form, and no more. */
 const answer = z.union([
-  z.strictObject({ code: z.string() }),
+  z.strictObject({ code: z.string(), places: z.string() }),
   z.strictObject({
     mistake: z.strictObject({ message: z.string().max(2000), line: z.int().min(1), column: z.int().min(1) }),
   }),
@@ -55,7 +54,7 @@ const answer = z.union([
 export function createNotebookCode(options: NotebookCodeOptions): MakeNotebookCode {
   return async ({ path, language, code }, { signal }) => {
     const source = Buffer.from(withPlainSpecifiers(path, Buffer.from(code.replace(/^\uFEFF/, "")))).toString("utf8");
-    let made = await ask(options, { language, source }, signal);
+    let made = await ask(options, { language, source, isCompiled: false }, signal);
     if ("needsCompiler" in made) {
       const compilation = await options.compile(
         { path: language === "typescript" ? path : "main.tsx", content: Buffer.from(source) },
@@ -63,20 +62,19 @@ export function createNotebookCode(options: NotebookCodeOptions): MakeNotebookCo
       );
       if ("syntaxError" in compilation) return { syntaxError: { ...compilation.syntaxError, file: path } };
       const compiled = Buffer.from(compilation.code).toString("utf8");
-      const plain = compiled.replace(/\n\/\/# sourceMappingURL=\S+\s*$/, "");
-      made = await ask(options, { language: "javascript", source: plain }, signal);
+      made = await ask(options, { language: "javascript", source: compiled, isCompiled: true }, signal);
     }
     if ("mistake" in made) return { syntaxError: { file: path, ...made.mistake } };
     if ("needsCompiler" in made) throw tooMuch();
-    return { files: [{ path: interpreterMain.javascript, content: Buffer.from(made.code) }] };
+    return { files: [{ path: interpreterMain.javascript, content: Buffer.from(`${made.code}\n//${made.places}`) }] };
   };
 }
 
 async function ask(
   { executable, platform }: NotebookCodeOptions,
-  input: { readonly language: string; readonly source: string },
+  input: { readonly language: string; readonly source: string; readonly isCompiled: boolean },
   signal: AbortSignal | undefined,
-): Promise<NotebookCode> {
+): Promise<z.output<typeof answer>> {
   const child = {
     name: "The parser of JavaScript",
     command: [executable, ...flags, script()] as const,

@@ -62,6 +62,33 @@ describe("notebookCode", () => {
     ["", ""],
   ])("gives the value of the last expression of %j", (source, expected) => expect(inside(source)).toBe(expected));
 
+  it("says where each piece of what runs stands in the code", () => {
+    const sources = [
+      "const a = 1; fails(a)",
+      "import x, {\n  y,\n} from 'm'; let z = f(x)\nexport default class A { m() { return import('n') } }",
+      "  function f() {\n    for (var i = 0; i < 3; i++) g(i)\n  }\nvar { b, c: [d] } = f(), e\n\nb + d;",
+      "#!/usr/bin/env bun\nnull.x",
+    ];
+    let pieces = 0;
+    for (const source of sources) {
+      const made = notebookCode(source);
+      if (!("code" in made)) throw new Error(JSON.stringify(made));
+      const { lines, edits } = made.places;
+      const [there, here] = [made.code.split("\n"), source.split("\n")];
+      expect([lines, there.slice(lines)]).toEqual([here.length, ["})()"]]);
+      for (const [index, line] of here.entries()) {
+        const kept = (edits[index + 1] ?? [[0, 0, 1]]).entries();
+        for (const [at, [column, from, isKept]] of kept) {
+          const end = edits[index + 1]?.[at + 1]?.[0] ?? (there[index] ?? "").length;
+          const piece = there[index]?.slice(column, end);
+          expect(isKept === 1 ? line.slice(from, from + end - column) : piece).toBe(piece);
+          pieces += isKept;
+        }
+      }
+    }
+    expect(pieces).toBeGreaterThan(20);
+  });
+
   it("says where a mistake is, and what only a compiler knows", () => {
     expect(notebookCode("let x = 1;\n  let y = ;")).toMatchObject({ mistake: { line: 2, column: 11 } });
     expect(notebookCode("return 1")).toMatchObject({ mistake: { line: 1, column: 1 } });

@@ -4,11 +4,22 @@ import { isFunction } from "../../../../packages/javascript/walk-scopes.ts";
 
 /** What becomes of one call's code. */
 export type NotebookCode =
-  | { readonly code: string }
+  | { readonly code: string; readonly places: CodePlaces }
   /** Line and column from 1. */
   | { readonly mistake: { readonly message: string; readonly line: number; readonly column: number } }
   /** It has what JavaScript does not know yet. */
   | { readonly needsCompiler: true };
+
+/** Where what the interpreter runs stands in the call's own code. */
+export interface CodePlaces {
+  /** How many lines of what runs are the call's. */
+  readonly lines: number;
+  /**
+   * By line, from 1, the pieces of each that is not as it was: its column and that in the code, from 0, and whether it is
+   * the code's (1) or stands for what begins there (0).
+   */
+  readonly edits: Readonly<Record<number, readonly (readonly [number, number, 0 | 1])[]>>;
+}
 
 /**
  * The code as one expression: a promise of the last statement's value. What its top level declares are variables of the
@@ -23,12 +34,51 @@ export function notebookCode(source: string): NotebookCode {
   for (const [index, statement] of body.entries()) rewriting.topLevel(statement, index === body.length - 1);
   if (!rewriting.inside(body)) return { needsCompiler: true };
   if (source.startsWith("#!")) rewriting.replace(0, 2, "//");
-  return { code: `(async () => {${rewriting.beginning}${rewriting.text}\n})()` };
+  const { text, places } = rewriting.finish("(async () => {");
+  return { code: `${text}\n})()`, places };
 }
 
 function placeOf(source: string, offset: number): { readonly line: number; readonly column: number } {
   const before = source.slice(0, offset).split("\n");
   return { line: before.length, column: (before.at(-1) ?? "").length + 1 };
+}
+
+/** A text made of parts of a source, from its beginning to its end, and of others. */
+class PlacedText {
+  readonly #source: string;
+  readonly #edits: Record<number, [number, number, 0 | 1][]> = {};
+  #line = 1;
+  #column = 0;
+  /** Offset of the source's line that it has come to. */
+  #lineStart = 0;
+  text = "";
+
+  constructor(source: string) {
+    this.#source = source;
+  }
+
+  get places(): CodePlaces {
+    return { lines: this.#line, edits: this.#edits };
+  }
+
+  keep(start: number, end: number): void {
+    this.#add(this.#source.slice(start, end), start, end, 1);
+  }
+
+  /** In place of what stands there. */
+  put(text: string, start: number, end: number): void {
+    this.#add(text, start, end, 0);
+  }
+
+  #add(text: string, start: number, end: number, isKept: 0 | 1): void {
+    if (text !== "") (this.#edits[this.#line] ??= []).push([this.#column, start - this.#lineStart, isKept]);
+    this.text += text;
+    const ends = text.split("\n");
+    this.#line += ends.length - 1;
+    this.#column = (ends.length === 1 ? this.#column : 0) + (ends.at(-1) ?? "").length;
+    const lastBreak = this.#source.slice(start, end).lastIndexOf("\n");
+    if (lastBreak !== -1) this.#lineStart = start + lastBreak + 1;
+  }
 }
 
 class Rewriting {
@@ -48,14 +98,18 @@ class Rewriting {
     return names + functions.join("");
   }
 
-  get text(): string {
+  /** The text behind `opening`, and where it stands in the source. */
+  finish(opening: string): { readonly text: string; readonly places: CodePlaces } {
+    const result = new PlacedText(this.#source);
+    result.put(opening + this.beginning, 0, 0);
     let at = 0;
-    let text = "";
-    for (const { start, end, text: put } of this.#edits.toSorted((a, b) => a.start - b.start || a.end - b.end)) {
-      text += this.#source.slice(at, start) + put;
+    for (const { start, end, text } of this.#edits.toSorted((a, b) => a.start - b.start || a.end - b.end)) {
+      result.keep(at, start);
+      result.put(text, start, end);
       at = end;
     }
-    return text + this.#source.slice(at);
+    result.keep(at, this.#source.length);
+    return result;
   }
 
   replace(start: number, end: number, text: string): void {
