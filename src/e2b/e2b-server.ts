@@ -15,6 +15,7 @@ import { controlRoutes } from "./control/control-routes.ts";
 import type { E2bContext } from "./e2b-context.ts";
 import { isForSandbox } from "./envd/gateway.ts";
 import { serveFiles } from "./envd/files/serve-files.ts";
+import { ProcessTable } from "./envd/processes/process-table.ts";
 import { serveSandbox } from "./envd/serve-sandbox.ts";
 import { sendError, sendNothing, type Exchange } from "./http/exchange.ts";
 import { E2bRefusal } from "./http/refusal.ts";
@@ -69,7 +70,8 @@ export async function openE2bServer(options: E2bServerOptions): Promise<E2bServe
     connections.claim(request.socket, caller);
     endWhenRevoked(caller, response);
   };
-  const context: E2bContext = { platform, sandboxes, inFlight, assertTakesWork, admit };
+  const processes = new ProcessTable();
+  const context: E2bContext = { platform, sandboxes, processes, inFlight, assertTakesWork, admit };
   const server = createServer(serverOptions, (request, response) => {
     void answer(request, response, { ...options, context });
   });

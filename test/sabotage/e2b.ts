@@ -2,6 +2,7 @@ import type { Sabotage } from "./sabotage.ts";
 
 const control = "test/e2e/e2b-control.test.ts";
 const files = "test/e2e/e2b-files.test.ts";
+const processes = "test/e2e/e2b-processes.test.ts";
 
 export const e2bSabotages: readonly Sabotage[] = [
   {
@@ -75,5 +76,37 @@ export const e2bSabotages: readonly Sabotage[] = [
     replace: "{ maxOutputLength: 100 * maxBytes }",
     test: files,
     name: "stay inside the sandbox and within bounds",
+  },
+  {
+    id: "e2b: programs need no token",
+    file: "src/e2b/envd/serve-sandbox.ts",
+    find: 'if (typeof token !== "string" || !context.sandboxes.isToken(sandbox, token)) {',
+    replace: 'if (typeof token !== "string") {',
+    test: processes,
+    name: "are closed without their sandbox's token",
+  },
+  {
+    id: "e2b: an envelope may say another length",
+    file: "src/e2b/envd/rpc/envelope.ts",
+    find: "if (length !== body.length - headBytes) {",
+    replace: "if (length > 2 ** 32) {",
+    test: "src/e2b/envd/rpc/envelope.test.ts",
+    name: "are refused with",
+  },
+  {
+    id: "e2b: another user is not refused",
+    file: "src/e2b/envd/rpc/serve-rpc.ts",
+    find: 'if (user !== "" && user !== "user")',
+    replace: 'if (user === "nobody")',
+    test: processes,
+    name: "are closed without their sandbox's token",
+  },
+  {
+    id: "e2b: a sandbox has processes without end",
+    file: "src/e2b/envd/processes/process-table.ts",
+    find: "this.live(sandbox).length < maxLive",
+    replace: "this.live(sandbox).length >= 0",
+    test: "src/e2b/envd/processes/process-table.test.ts",
+    name: "are bounded in each sandbox",
   },
 ];

@@ -6,6 +6,7 @@ import { sandboxMetrics } from "../sandboxes/sandbox-metrics.ts";
 import type { SandboxTarget } from "../sandboxes/e2b-sandbox.ts";
 import { findNamed, liveTarget, notRunning } from "./gateway.ts";
 import { globalVariables } from "./global-variables.ts";
+import { isRpc, serveRpc } from "./rpc/serve-rpc.ts";
 import { serveFiles } from "./files/serve-files.ts";
 
 /** Answers a request to a sandbox that its headers name. @throws E2bRefusal, what the operations throw */
@@ -24,6 +25,7 @@ export async function serveSandbox(context: E2bContext, exchange: Exchange): Pro
   context.admit(exchange, sandbox.caller);
   const target = await liveTarget(context, exchange, sandbox);
   if (part === "interpreter") throw notServed("The code interpreter", "Run programs with commands.");
+  if (isRpc(path)) return serveRpc({ context, exchange, target });
   if (request.method === "GET" && path === "/envs") return sendJson(response, 200, globalVariables(sandbox));
   if (request.method === "GET" && path === "/metrics") return sendMetrics(context, exchange, target);
   throw notServed(path.slice(0, 200), "docs/clients.md lists what is.");
