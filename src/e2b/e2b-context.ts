@@ -1,12 +1,18 @@
 import type { BytesInFlight } from "../calls/bytes-in-flight.ts";
 import type { Platform } from "../platform/platform.ts";
+import type { ProcessTable } from "./envd/processes/process-table.ts";
+import type { Exchange } from "./http/exchange.ts";
+import type { E2bCaller } from "./sandboxes/e2b-sandbox.ts";
 import type { E2bSandboxes } from "./sandboxes/e2b-sandboxes.ts";
 
 /** What all requests of E2B's clients need. */
 export interface E2bContext {
   readonly platform: Platform;
   readonly sandboxes: E2bSandboxes;
+  readonly processes: ProcessTable;
   readonly inFlight: BytesInFlight;
+  /** Counts a request, and its connection, for the caller whose key, token or signature it shows. @throws CAPACITY */
+  readonly admit: (exchange: Exchange, caller: E2bCaller) => void;
   /** @throws CAPACITY while the server is shutting down */
   readonly assertTakesWork: () => void;
 }

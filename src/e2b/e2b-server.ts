@@ -14,6 +14,8 @@ import type { Platform } from "../platform/platform.ts";
 import { controlRoutes } from "./control/control-routes.ts";
 import type { E2bContext } from "./e2b-context.ts";
 import { isForSandbox } from "./envd/gateway.ts";
+import { serveFiles } from "./envd/files/serve-files.ts";
+import { ProcessTable } from "./envd/processes/process-table.ts";
 import { serveSandbox } from "./envd/serve-sandbox.ts";
 import { sendError, sendNothing, type Exchange } from "./http/exchange.ts";
 import { E2bRefusal } from "./http/refusal.ts";
@@ -63,9 +65,15 @@ export async function openE2bServer(options: E2bServerOptions): Promise<E2bServe
   const assertTakesWork = (): void => {
     if (state.isDraining) throw isEnding();
   };
-  const context: E2bContext = { platform, sandboxes, inFlight, assertTakesWork };
+  const admit: E2bContext["admit"] = ({ request, response }, caller) => {
+    caller.countRequest?.();
+    connections.claim(request.socket, caller);
+    endWhenRevoked(caller, response);
+  };
+  const processes = new ProcessTable();
+  const context: E2bContext = { platform, sandboxes, processes, inFlight, assertTakesWork, admit };
   const server = createServer(serverOptions, (request, response) => {
-    void answer(request, response, { ...options, context, connections });
+    void answer(request, response, { ...options, context });
   });
   // Their size is what is bounded.
   server.maxHeadersCount = 0;
@@ -90,7 +98,6 @@ export async function openE2bServer(options: E2bServerOptions): Promise<E2bServe
 
 interface AnswerParts extends E2bServerOptions {
   readonly context: E2bContext;
-  readonly connections: ConnectionShares;
 }
 
 async function answer(request: IncomingMessage, response: ServerResponse, parts: AnswerParts): Promise<void> {
@@ -114,7 +121,7 @@ async function answer(request: IncomingMessage, response: ServerResponse, parts:
 
 async function serve(exchange: Exchange, parts: AnswerParts): Promise<void> {
   const { request, response, path } = exchange;
-  const { rules, context, connections } = parts;
+  const { rules, context } = parts;
   if (headBytes(request) > maxHeadBytes) throw new E2bRefusal(431, `headers: expected at most ${maxHeadBytes} bytes`);
   // Uploads may be compressed; their routes see to it.
   const { "content-encoding": _, ...headers } = request.headers;
@@ -123,11 +130,11 @@ async function serve(exchange: Exchange, parts: AnswerParts): Promise<void> {
   if (isPreflight(exchange)) return;
   if (isForSandbox(exchange)) return serveSandbox(context, exchange);
   if (request.method === "GET" && path === "/health") return sendNothing(response);
+  // A link to a file: its signature is its key.
+  if (path === "/files" && exchange.query.has("signature")) return serveFiles(context, exchange, null);
   const caller = await parts.authenticate(keyOf(request));
   if (caller === null) throw noKey();
-  caller.countRequest?.();
-  connections.claim(request.socket, caller);
-  endWhenRevoked(caller, response);
+  context.admit(exchange, caller);
   return handleRoute(controlRoutes, { method: request.method ?? "", path }, { ...context, exchange, caller });
 }
 

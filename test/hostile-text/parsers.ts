@@ -126,6 +126,8 @@ const ofText = [
 /** The same as bytes. */
 const ofBytes = [
   "src/base/json/bounded-json.ts assertBoundedJson",
+  "src/e2b/envd/filesystem/file-entries.ts parseEntries",
+  "src/e2b/envd/rpc/envelope.ts parseEnvelope",
   "src/base/streams/utf8.ts invalidUtf8Offset",
   "src/base/streams/utf8.ts leadingPart",
   "src/base/streams/utf8.ts trailingPart",

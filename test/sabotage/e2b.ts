@@ -1,6 +1,8 @@
 import type { Sabotage } from "./sabotage.ts";
 
 const control = "test/e2e/e2b-control.test.ts";
+const files = "test/e2e/e2b-files.test.ts";
+const processes = "test/e2e/e2b-processes.test.ts";
 
 export const e2bSabotages: readonly Sabotage[] = [
   {
@@ -42,5 +44,69 @@ export const e2bSabotages: readonly Sabotage[] = [
     replace: "      if (principal === '') forE2b?.endPrincipal(principal);\n",
     test: control,
     name: "ends the sandboxes of a key that is revoked",
+  },
+  {
+    id: "e2b: a file needs no token",
+    file: "src/e2b/envd/files/file-access.ts",
+    find: "if (!isRight) throw",
+    replace: "if (!isRight && named === null) throw",
+    test: files,
+    name: "are closed without the sandbox's token",
+  },
+  {
+    id: "e2b: a link is good for ever",
+    file: "src/e2b/envd/files/file-access.ts",
+    find: "if (hasExpired(file, platform.now())) throw",
+    replace: "if (hasExpired(file, 0)) throw",
+    test: files,
+    name: "have links that are good for one file and its time",
+  },
+  {
+    id: "e2b: a signature is good for every file",
+    file: "src/e2b/envd/files/signature.ts",
+    find: "return secretCheck(signatureOf(file, token))(shown);",
+    replace: "return shown.startsWith('v1_') || secretCheck(signatureOf(file, token))(shown);",
+    test: "src/e2b/envd/files/signature.test.ts",
+    name: "are good for one path",
+  },
+  {
+    id: "e2b: what an upload unpacks to has no bound",
+    file: "src/e2b/envd/files/read-upload.ts",
+    find: "{ maxOutputLength: maxBytes }",
+    replace: "{ maxOutputLength: 100 * maxBytes }",
+    test: files,
+    name: "stay inside the sandbox and within bounds",
+  },
+  {
+    id: "e2b: programs need no token",
+    file: "src/e2b/envd/serve-sandbox.ts",
+    find: 'if (typeof token !== "string" || !context.sandboxes.isToken(sandbox, token)) {',
+    replace: 'if (typeof token !== "string") {',
+    test: processes,
+    name: "are closed without their sandbox's token",
+  },
+  {
+    id: "e2b: an envelope may say another length",
+    file: "src/e2b/envd/rpc/envelope.ts",
+    find: "if (length !== body.length - headBytes) {",
+    replace: "if (length > 2 ** 32) {",
+    test: "src/e2b/envd/rpc/envelope.test.ts",
+    name: "are refused with",
+  },
+  {
+    id: "e2b: another user is not refused",
+    file: "src/e2b/envd/rpc/serve-rpc.ts",
+    find: 'if (user !== "" && user !== "user")',
+    replace: 'if (user === "nobody")',
+    test: processes,
+    name: "are closed without their sandbox's token",
+  },
+  {
+    id: "e2b: a sandbox has processes without end",
+    file: "src/e2b/envd/processes/process-table.ts",
+    find: "this.live(sandbox).length < maxLive",
+    replace: "this.live(sandbox).length >= 0",
+    test: "src/e2b/envd/processes/process-table.test.ts",
+    name: "are bounded in each sandbox",
   },
 ];

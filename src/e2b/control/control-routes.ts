@@ -110,7 +110,7 @@ function bodyOf({ exchange, inFlight, caller }: ControlRequest): Promise<unknown
 /** The caller's own sandbox, if its session has not ended. @throws E2bRefusal 404, also for another key's */
 async function liveSandbox({ sandboxes, caller, exchange }: ControlRequest, id: string): Promise<E2bSandbox> {
   const sandbox = sandboxes.findOwn(id, caller.principal);
-  if (sandbox === null || (await sandboxes.currentId(sandbox, exchange.signal)) === null) throw noSandbox(id);
+  if (sandbox === null || !(await sandboxes.isAlive(sandbox, exchange.signal))) throw noSandbox(id);
   return sandbox;
 }
 

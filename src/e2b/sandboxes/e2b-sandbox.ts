@@ -31,3 +31,10 @@ export interface E2bSandbox extends Omit<E2bSandboxNeeds, "timeoutMs"> {
   /** Aborts at its end. */
   readonly ended: AbortSignal;
 }
+
+/** A live sandbox, for a request with its token. */
+export interface SandboxTarget {
+  readonly sandbox: E2bSandbox;
+  /** The engine's id of the sandbox that it has now. */
+  readonly sandboxId: string;
+}

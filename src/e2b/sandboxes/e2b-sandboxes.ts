@@ -110,24 +110,32 @@ export class E2bSandboxes {
     await this.#endSession(entry.sandbox);
   }
 
+  /** Whether its session has not ended. @throws what getting a session throws */
+  async isAlive(sandbox: E2bSandbox, signal?: AbortSignal): Promise<boolean> {
+    return (await this.#sandboxIdOf(sandbox, signal)) !== undefined;
+  }
+
   /** The engine's id of its sandbox; null: its session has ended, and it with it. @throws what getting a session throws */
   async currentId(sandbox: E2bSandbox, signal?: AbortSignal): Promise<string | null> {
-    const { caller, sessionId, id } = sandbox;
+    const current = await this.#sandboxIdOf(sandbox, signal);
+    if (current !== null) return current ?? null;
+    // It was stopped to make room for others: its files are kept.
+    const { principal } = sandbox.caller;
+    await this.#platform.call(listFilesContract, { session_id: sandbox.sessionId }, { principal, signal });
+    return (await this.#sandboxIdOf(sandbox, signal)) ?? null;
+  }
+
+  /** Null: it is stopped; undefined: its session has ended, and it is forgotten. */
+  async #sandboxIdOf({ id, sessionId, caller }: E2bSandbox, signal?: AbortSignal): Promise<string | null | undefined> {
     const { principal } = caller;
-    const { call } = this.#platform;
-    const get = async (): Promise<string | null> =>
-      (await call(getSessionContract, { session_id: sessionId }, { principal, signal })).sandbox_id;
     try {
-      const current = await get();
-      if (current !== null) return current;
-      // It was stopped to make room for others: its files are kept.
-      await call(listFilesContract, { session_id: sessionId }, { principal, signal });
-      return await get();
+      return (await this.#platform.call(getSessionContract, { session_id: sessionId }, { principal, signal }))
+        .sandbox_id;
     } catch (error) {
       if (!isGone(error)) throw error;
       const entry = this.#entries.get(id);
       if (entry !== undefined) this.#forget(entry);
-      return null;
+      return undefined;
     }
   }
 
@@ -164,12 +172,10 @@ export class E2bSandboxes {
     const { sessionId, caller } = sandbox;
     const { principal } = caller;
     try {
-      const row = await call(getSessionContract, { session_id: sessionId }, { principal });
-      if (row.sandbox_id !== null) await call(listFilesContract, { session_id: sessionId }, { principal });
+      const isRunning = typeof (await this.#sandboxIdOf(sandbox)) === "string";
+      if (isRunning) await call(listFilesContract, { session_id: sessionId }, { principal });
     } catch (error) {
-      const entry = this.#entries.get(id);
-      if (isGone(error) && entry !== undefined) this.#forget(entry);
-      else logger.warn({ err: error, session: sessionId }, "a sandbox of an E2B client does not answer");
+      logger.warn({ err: error, session: sessionId }, "a sandbox of an E2B client does not answer");
     }
   }
 

@@ -1,0 +1,93 @@
+import { gunzip } from "node:zlib";
+import { promisify } from "node:util";
+import { mebibyte } from "../../../base/bytes.ts";
+import type { BytesInFlight } from "../../../calls/bytes-in-flight.ts";
+import { readWhole, type Exchange } from "../../http/exchange.ts";
+import { E2bRefusal } from "../../http/refusal.ts";
+
+/** One file of an upload. */
+export interface UploadedFile {
+  /** As it was sent. */
+  readonly path: string;
+  readonly content: Uint8Array;
+}
+
+/** Largest file, and largest upload of several. */
+const maxFileBytes = 10 * mebibyte;
+const maxFormBytes = 32 * mebibyte;
+/** Parts of one form. */
+const maxParts = 256;
+
+/**
+ * The files of an upload: plain bytes for the path in the query, or a form whose files are named `file`.
+ * @throws E2bRefusal 400 for another form, 413 for too much, CAPACITY
+ */
+export async function readUpload(
+  exchange: Exchange,
+  inFlight: BytesInFlight,
+  principal: string,
+): Promise<readonly UploadedFile[]> {
+  const { request, query } = exchange;
+  const { "content-type": type = "", "content-encoding": encoding = "identity" } = request.headers;
+  const path = query.get("path") ?? "";
+  const isForm = /^multipart\/form-data\b/i.test(type);
+  if (!isForm && !/^application\/octet-stream\b/i.test(type)) {
+    throw new E2bRefusal(400, "content-type: expected multipart/form-data or application/octet-stream");
+  }
+  if (!isForm && path === "") throw new E2bRefusal(400, "path: expected in the query of an upload of plain bytes");
+  const maxBytes = isForm ? maxFormBytes : maxFileBytes;
+  const sent = await readWhole(exchange, { inFlight, principal, maxBytes });
+  const body = await decoded(sent, encoding, maxBytes);
+  const files = isForm ? await filesOfForm(body, type, path) : [{ path, content: body }];
+  if (files.some(({ content }) => content.length > maxFileBytes)) throw tooLarge(maxFileBytes);
+  return files;
+}
+
+/** @throws E2bRefusal 400 for another encoding than gzip, 413 for what unpacks to too much */
+async function decoded(body: Buffer, encoding: string, maxBytes: number): Promise<Buffer> {
+  if (encoding.toLowerCase() === "identity") return body;
+  if (encoding.toLowerCase() !== "gzip") throw new E2bRefusal(400, "content-encoding: expected gzip or none");
+  try {
+    return await promisify(gunzip)(body, { maxOutputLength: maxBytes });
+  } catch (error) {
+    const { code } = error as { readonly code?: unknown };
+    throw code === "ERR_BUFFER_TOO_LARGE" ? tooLarge(maxBytes) : new E2bRefusal(400, "body: expected gzip");
+  }
+}
+
+/** The files of a form; their names are paths, unless the query has one for the only file. */
+async function filesOfForm(body: Buffer, type: string, path: string): Promise<readonly UploadedFile[]> {
+  const boundary = /;\s*boundary=(?:"([^"]{1,200})"|([^\s;"]{1,200}))/i.exec(type);
+  const mark = boundary?.[1] ?? boundary?.[2];
+  if (mark === undefined) throw new E2bRefusal(400, "content-type: expected a boundary");
+  if (countUpTo(body, `--${mark}`, maxParts + 2) > maxParts + 1) {
+    throw new E2bRefusal(400, `body: expected at most ${maxParts} parts`);
+  }
+  let form: FormData;
+  try {
+    form = await new Response(body, { headers: { "content-type": type } }).formData();
+  } catch {
+    throw new E2bRefusal(400, "body: expected a form as multipart/form-data");
+  }
+  const parts = form.getAll("file");
+  if (path !== "" && parts.length !== 1) throw new E2bRefusal(400, "body: expected one file for the path in the query");
+  const files = await Promise.all(
+    parts.map(async (part) => {
+      const name = typeof part === "string" ? "" : part.name;
+      const content = typeof part === "string" ? Buffer.from(part) : Buffer.from(await part.arrayBuffer());
+      return { path: path === "" ? name : path, content };
+    }),
+  );
+  if (files.some((file) => file.path === "")) throw new E2bRefusal(400, "body: expected a filename for each file");
+  return files;
+}
+
+function countUpTo(body: Buffer, mark: string, max: number): number {
+  let count = 0;
+  for (let at = body.indexOf(mark); at !== -1 && count < max; at = body.indexOf(mark, at + 1)) count += 1;
+  return count;
+}
+
+function tooLarge(maxBytes: number): E2bRefusal {
+  return new E2bRefusal(413, `body: expected at most ${maxBytes} bytes, got more`);
+}

@@ -1,0 +1,51 @@
+import { posix } from "node:path";
+import { writeFileContract } from "../../../operations/files/files-contract.ts";
+import type { E2bContext } from "../../e2b-context.ts";
+import { sendJson, type Exchange } from "../../http/exchange.ts";
+import { E2bRefusal, fieldNotServed } from "../../http/refusal.ts";
+import type { E2bSandbox } from "../../sandboxes/e2b-sandbox.ts";
+import { liveTarget } from "../gateway.ts";
+import { sandboxOfFile } from "./file-access.ts";
+import { inE2bWords } from "./file-errors.ts";
+import { absoluteInside } from "./inside-path.ts";
+import { readUpload } from "./read-upload.ts";
+import { sendFile } from "./send-file.ts";
+
+/** `/files`: reads and writes files of a sandbox; `named`: the one in the headers, if any. @throws E2bRefusal, CAPACITY */
+export async function serveFiles(context: E2bContext, exchange: Exchange, named: E2bSandbox | null): Promise<void> {
+  const { method } = exchange.request;
+  if (method !== "GET" && method !== "POST") throw new E2bRefusal(405, `method: expected GET or POST, got ${method}`);
+  const sandbox = sandboxOfFile(context, exchange, named);
+  context.admit(exchange, sandbox.caller);
+  await liveTarget(context, exchange, sandbox);
+  return method === "GET" ? sendFile(context, exchange, sandbox) : takeUpload(context, exchange, sandbox);
+}
+
+async function takeUpload(context: E2bContext, exchange: Exchange, sandbox: E2bSandbox): Promise<void> {
+  const { platform, inFlight } = context;
+  const { request, response, signal } = exchange;
+  if (Object.keys(request.headers).some((name) => name.startsWith("x-metadata-"))) {
+    throw fieldNotServed("X-Metadata", "files have no attributes of their own");
+  }
+  const { principal } = sandbox.caller;
+  const sent = await readUpload(exchange, inFlight, principal);
+  const files = sent.map(({ path, content }) => ({ path: absoluteInside(path), content }));
+  const paths = new Set(files.map(({ path }) => path));
+  if (paths.size < files.length) throw new E2bRefusal(400, "body: expected each path once");
+  for (const { path, content } of files) {
+    const asked = {
+      session_id: sandbox.sessionId,
+      path,
+      content: Buffer.from(content).toString("base64"),
+      encoding: "base64",
+    } as const;
+    await platform.call(writeFileContract, asked, { principal, signal }).catch((error: unknown) => {
+      throw inE2bWords(error, path);
+    });
+  }
+  sendJson(
+    response,
+    200,
+    files.map(({ path }) => ({ path, name: posix.basename(path), type: "file" })),
+  );
+}

@@ -1,0 +1,38 @@
+import { describe, expect, it } from "vitest";
+import { parseEntries } from "./file-entries.ts";
+
+const printed = (...texts: readonly string[]): Buffer => Buffer.from(texts.map((text) => `${text}\0`).join(""));
+
+describe("entries of files", () => {
+  it("are files, folders and links with what they lead to", () => {
+    const file = "81a4:4:1700000000:user:group";
+    const folder = "41ed:4096:1700000000:user:group";
+    const link = "a1ff:7:1700000000:user:group";
+    const output = printed(
+      "/work/a\nb",
+      file,
+      file,
+      "",
+      "/work/d",
+      folder,
+      folder,
+      "",
+      "/work/l",
+      link,
+      file,
+      "/work/a",
+    );
+    expect(parseEntries(output)).toMatchObject([
+      { name: "a\nb", path: "/work/a\nb", type: "FILE_TYPE_FILE", size: "4", mode: 0o644, permissions: "-rw-r--r--" },
+      { name: "d", type: "FILE_TYPE_DIRECTORY", permissions: "drwxr-xr-x", owner: "user", group: "group" },
+      { name: "l", type: "FILE_TYPE_FILE", size: "4", permissions: "Lrw-r--r--", symlinkTarget: "/work/a" },
+    ]);
+  });
+
+  it("leave out what no script of ours printed", () => {
+    expect(parseEntries(printed("/work/a", "nonsense", "", ""))).toEqual([]);
+    expect(parseEntries(printed("/work/a", "81a4:99999999999999999:0:u:g", "", ""))).toEqual([]);
+    expect(parseEntries(printed("a", "b"))).toEqual([]);
+    expect(parseEntries(Buffer.alloc(0))).toEqual([]);
+  });
+});

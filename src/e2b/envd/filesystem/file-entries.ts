@@ -1,0 +1,78 @@
+import { posix } from "node:path";
+
+/** Prints four texts for each path: it, facts of itself, facts of what it leads to, where that is; each ends in a NUL. */
+export const entriesScript = `
+f='%f:%s:%Y:%U:%G'
+for p do
+  l=$(stat -c "$f" -- "$p" 2>/dev/null) || continue
+  m=$l; t=
+  if [ -L "$p" ]; then m=$(stat -L -c "$f" -- "$p" 2>/dev/null) || m=; t=$(readlink -f -- "$p" 2>/dev/null); fi
+  printf '%s\\0%s\\0%s\\0%s\\0' "$p" "$l" "$m" "$t"
+done`;
+
+/** A file or folder in E2B's form. */
+export type FileEntry = Readonly<Record<string, string | number>>;
+
+const kinds: Readonly<Record<number, string>> = {
+  0o100000: "FILE_TYPE_FILE",
+  0o040000: "FILE_TYPE_DIRECTORY",
+};
+const kindBits = 0o170000;
+const linkKind = 0o120000;
+
+/** What the script printed, as entries; what it cannot have printed is left out. */
+export function parseEntries(output: Uint8Array): readonly FileEntry[] {
+  const texts = Buffer.from(output).toString("utf8").split("\0");
+  const entries: FileEntry[] = [];
+  for (let at = 0; at + 3 < texts.length; at += 4) {
+    const [path = "", own = "", meant = "", target = ""] = texts.slice(at, at + 4);
+    const entry = entryOf(path, { own: factsOf(own), meant: factsOf(meant), target });
+    if (entry !== null) entries.push(entry);
+  }
+  return entries;
+}
+
+interface Facts {
+  readonly mode: number;
+  readonly size: number;
+  readonly modifiedSeconds: number;
+  readonly owner: string;
+  readonly group: string;
+}
+
+function factsOf(text: string): Facts | null {
+  const [, mode = "", size, modified, owner = "", group = ""] =
+    /^([0-9a-f]{1,8}):(\d{1,15}):(-?\d{1,11}):([^:]{1,64}):([^:]{1,64})$/.exec(text) ?? [];
+  if (mode === "") return null;
+  return { mode: Number.parseInt(mode, 16), size: Number(size), modifiedSeconds: Number(modified), owner, group };
+}
+
+function entryOf(
+  path: string,
+  { own, meant, target }: { readonly own: Facts | null; readonly meant: Facts | null; readonly target: string },
+): FileEntry | null {
+  if (own === null) return null;
+  const isLink = (own.mode & kindBits) === linkKind;
+  const { mode } = meant ?? own;
+  return {
+    name: posix.basename(path),
+    path,
+    type: kinds[mode & kindBits] ?? "FILE_TYPE_UNSPECIFIED",
+    size: String((meant ?? own).size),
+    mode: mode & 0o7777,
+    permissions: permissionsOf(mode, isLink),
+    owner: own.owner,
+    group: own.group,
+    modifiedTime: new Date(own.modifiedSeconds * 1000).toISOString(),
+    ...(isLink ? { symlinkTarget: target } : {}),
+  };
+}
+
+function permissionsOf(mode: number, isLink: boolean): string {
+  const kind = isLink ? "L" : (mode & kindBits) === 0o040000 ? "d" : "-";
+  return kind + [6, 3, 0].map((shift) => bitsOf(mode >> shift)).join("");
+}
+
+function bitsOf(bits: number): string {
+  return `${(bits & 4) === 0 ? "-" : "r"}${(bits & 2) === 0 ? "-" : "w"}${(bits & 1) === 0 ? "-" : "x"}`;
+}

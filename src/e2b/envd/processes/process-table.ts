@@ -1,0 +1,57 @@
+import type { E2bSandbox } from "../../sandboxes/e2b-sandbox.ts";
+import { ConnectError } from "../rpc/connect-error.ts";
+import type { E2bProcess } from "./e2b-process.ts";
+
+/** What names a process. */
+export interface ProcessSelector {
+  readonly pid?: number | undefined;
+  readonly tag?: string | undefined;
+}
+
+const maxLive = 64;
+/** How long the end of a process can still be asked for. */
+const keptMs = 30_000;
+
+/** The processes that clients started, by their sandbox. */
+export class ProcessTable {
+  readonly #ofSandbox = new Map<string, Set<E2bProcess>>();
+
+  /** Counts one from its start until a while after its end. @throws ConnectError for one too many */
+  add(sandbox: E2bSandbox, process: E2bProcess, ended: Promise<void>): void {
+    const processes = this.#of(sandbox);
+    processes.add(process);
+    const forget = (): void => void processes.delete(process);
+    void ended.then(() => setTimeout(forget, keptMs).unref());
+  }
+
+  /** @throws ConnectError if a sandbox has as many as it may */
+  assertRoom(sandbox: E2bSandbox): void {
+    if ([...this.#of(sandbox)].length < 2 * maxLive && this.live(sandbox).length < maxLive) return;
+    throw new ConnectError("resource_exhausted", `${maxLive} processes of this sandbox are running, or ended just now`);
+  }
+
+  live(sandbox: E2bSandbox): readonly E2bProcess[] {
+    return [...this.#of(sandbox)].filter((process) => !process.hasEnded);
+  }
+
+  /** @throws ConnectError not_found */
+  find(sandbox: E2bSandbox, { pid, tag }: ProcessSelector, { ended = false } = {}): E2bProcess {
+    const found = [...this.#of(sandbox)].findLast(
+      (process) =>
+        (ended || !process.hasEnded) && (tag === undefined ? process.pid === pid : process.start.tag === tag),
+    );
+    if (found !== undefined) return found;
+    const named = tag === undefined ? `pid ${pid}` : `tag ${JSON.stringify(tag)}`;
+    throw new ConnectError("not_found", `process with ${named} not found`);
+  }
+
+  #of({ id, ended }: E2bSandbox): Set<E2bProcess> {
+    const known = this.#ofSandbox.get(id);
+    if (known !== undefined) return known;
+    const processes = new Set<E2bProcess>();
+    if (ended.aborted) return processes;
+    this.#ofSandbox.set(id, processes);
+    ended.addEventListener("abort", () => this.#ofSandbox.delete(id), { once: true });
+    return processes;
+  }
+}
