@@ -12,7 +12,7 @@ export interface E2bScene extends AsyncDisposable {
   askSandbox(
     target: SandboxAddress,
     route: string,
-    more?: AskOptions & { readonly body?: BodyInit },
+    more?: AskOptions & { readonly body?: RequestInit["body"] },
   ): Promise<Response>;
 }
 

@@ -65,6 +65,8 @@ async function filesOfForm(body: Buffer, type: string, path: string): Promise<re
   }
   let form: FormData;
   try {
+    // It holds the whole body, and so is not recommended for servers; the body is bounded and held already.
+    // oxlint-disable-next-line typescript/no-deprecated
     form = await new Response(body, { headers: { "content-type": type } }).formData();
   } catch {
     throw new E2bRefusal(400, "body: expected a form as multipart/form-data");

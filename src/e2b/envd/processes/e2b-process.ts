@@ -179,7 +179,7 @@ export class E2bProcess {
   }
 
   async #tell(event: ProcessEvent): Promise<void> {
-    await Promise.all([...this.#listeners].map((listener) => listener.onEvent(event)));
+    await Promise.all([...this.#listeners].map(async (listener) => listener.onEvent(event)));
   }
 
   async #finish(event: ProcessEvent | null, error: ConnectError | null): Promise<void> {

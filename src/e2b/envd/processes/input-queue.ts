@@ -42,7 +42,6 @@ export class InputQueue<Item> implements AsyncIterable<Item> {
       else {
         const { promise, resolve } = Promise.withResolvers<void>();
         this.#wake = resolve;
-        // oxlint-disable-next-line no-await-in-loop
         await promise;
         this.#wake = undefined;
       }

@@ -116,7 +116,7 @@ async function start(call: RpcCall, body: unknown): Promise<void> {
   const { process: asked, pty, tag, stdin = true } = parseMessage(startSchema, body);
   const { cmd, args = [], envs = {}, cwd = "" } = asked;
   context.processes.assertRoom(target.sandbox);
-  const process = new E2bProcess({
+  const program = new E2bProcess({
     ...{ cmd, args, tag, stdin },
     envs: { ...globalVariables(target.sandbox), ...envs },
     cwd: cwd === "" ? homeFolder : absoluteInside(cwd),
@@ -124,15 +124,15 @@ async function start(call: RpcCall, body: unknown): Promise<void> {
   });
   const { "connect-timeout-ms": timeout } = exchange.request.headers;
   const timeoutMs = typeof timeout === "string" && /^\d{1,9}$/.test(timeout) ? Number(timeout) : 0;
-  const late = (): void => process.stop(new ConnectError("deadline_exceeded", "the time of the process has passed"));
+  const late = (): void => program.stop(new ConnectError("deadline_exceeded", "the time of the process has passed"));
   const timer = timeoutMs === 0 ? undefined : setTimeout(late, timeoutMs).unref();
-  await follow(call, process);
-  const ended = process.run(context.platform.call, target).finally(() => clearTimeout(timer));
-  context.processes.add(target.sandbox, process, ended);
+  await follow(call, program);
+  const ended = program.run(context.platform.call, target).finally(() => clearTimeout(timer));
+  context.processes.add(target.sandbox, program, ended);
 }
 
 /** Streams what a process does; it goes on when its client is gone. */
-async function follow({ context, exchange, target }: RpcCall, process: E2bProcess): Promise<void> {
+async function follow({ context, exchange, target }: RpcCall, program: E2bProcess): Promise<void> {
   const { request, response } = exchange;
   const { caller, ended } = target.sandbox;
   const held = context.inFlight.hold(caller.principal, streamBytes);
@@ -146,7 +146,7 @@ async function follow({ context, exchange, target }: RpcCall, process: E2bProces
   response.once("close", () => {
     held.release();
     ended.removeEventListener("abort", onLost);
-    process.unfollow(listener);
+    program.unfollow(listener);
   });
-  await process.follow(listener);
+  await program.follow(listener);
 }

@@ -38,6 +38,8 @@ describe("the processes of E2B's clients", () => {
     queue.push("de");
     queue.close();
     expect(() => queue.push("f")).toThrow("the input is closed");
-    expect(await Array.fromAsync(queue)).toEqual(["abc", "de"]);
+    const taken: string[] = [];
+    for await (const item of queue) taken.push(item);
+    expect(taken).toEqual(["abc", "de"]);
   });
 });

@@ -17,10 +17,10 @@ export class ProcessTable {
   readonly #ofSandbox = new Map<string, Set<E2bProcess>>();
 
   /** Counts one from its start until a while after its end. @throws ConnectError for one too many */
-  add(sandbox: E2bSandbox, process: E2bProcess, ended: Promise<void>): void {
+  add(sandbox: E2bSandbox, program: E2bProcess, ended: Promise<void>): void {
     const processes = this.#of(sandbox);
-    processes.add(process);
-    const forget = (): void => void processes.delete(process);
+    processes.add(program);
+    const forget = (): void => void processes.delete(program);
     void ended.then(() => setTimeout(forget, keptMs).unref());
   }
 
@@ -31,14 +31,14 @@ export class ProcessTable {
   }
 
   live(sandbox: E2bSandbox): readonly E2bProcess[] {
-    return [...this.#of(sandbox)].filter((process) => !process.hasEnded);
+    return [...this.#of(sandbox)].filter((program) => !program.hasEnded);
   }
 
   /** @throws ConnectError not_found */
   find(sandbox: E2bSandbox, { pid, tag }: ProcessSelector, { ended = false } = {}): E2bProcess {
     const found = [...this.#of(sandbox)].findLast(
-      (process) =>
-        (ended || !process.hasEnded) && (tag === undefined ? process.pid === pid : process.start.tag === tag),
+      (program) =>
+        (ended || !program.hasEnded) && (tag === undefined ? program.pid === pid : program.start.tag === tag),
     );
     if (found !== undefined) return found;
     const named = tag === undefined ? `pid ${pid}` : `tag ${JSON.stringify(tag)}`;
