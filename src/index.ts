@@ -39,6 +39,7 @@ export type {
   StopProcessOptions,
   EditFileOptions,
   ReadFileOptions,
+  ReadStreamOptions,
   ExecOptions,
   TerminalOptions,
   CopyLimits,

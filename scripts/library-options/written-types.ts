@@ -12,6 +12,7 @@ import {
   readFileContract,
   writeFileContract,
 } from "../../src/operations/files/files-contract.ts";
+import { downloadFileContract } from "../../src/operations/files/bytes-contract.ts";
 import {
   buildImagesContract,
   listImagesContract,
@@ -68,6 +69,7 @@ const optionTypes: readonly Row[] = [
   ["StopProcessOptions", into(stopProcessContract), "How a process is ended.", [...place, "process_id"]],
   ["EditFileOptions", into(editFileContract), "What is replaced in a file, and by what.", [...place, "path"]],
   ["ReadFileOptions", into(readFileContract), "Which part of a file is read, and how.", [...place, "path"]],
+  ["ReadStreamOptions", into(downloadFileContract), "Which part of a file is read.", [...place, "path"]],
   ["ExecOptions", into(execInSandboxContract), "A program in a live sandbox.", ["sandbox_id"]],
   ["TerminalOptions", into(openTerminalContract), "A program in a terminal.", ["sandbox_id"]],
   ["CopyLimits", into(copyIntoSandboxContract), "How much is copied at most.", ["sandbox_id", "source", "target"]],

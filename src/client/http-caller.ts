@@ -8,6 +8,8 @@ import { pause } from "../library/objects/pause.ts";
 import { brokenConnection } from "./network-failure.ts";
 import { ownSandboxesOperation } from "./own-sandboxes.ts";
 import { readAnswer, readBody } from "./read-answer.ts";
+import { bytesRequest, readContent } from "./send-bytes.ts";
+import { checkedResponse } from "./wire-answer.ts";
 import { withGatheredStdin } from "./gather-stdin.ts";
 import { liveCall } from "./live/live-call.ts";
 import { withGivingUp } from "./end-run.ts";
@@ -33,15 +35,22 @@ export function openHttpCaller({ url, key, signal, maxRetries = 0 }: HttpCallerO
     read: (response: Response) => Promise<T>,
   ): Promise<T> => {
     const content = body === undefined ? {} : { "content-type": "application/json" };
+    const init = { method, ...(body === undefined ? {} : { body }), signal: given };
+    return reach(path, init, { accept, ...content }, read);
+  };
+  const reach = async <T>(
+    path: string,
+    init: RequestInit & { readonly signal: AbortSignal },
+    facts: Readonly<Record<string, string>>,
+    read: (response: Response) => Promise<T>,
+  ): Promise<T> => {
     try {
       // The key is for this server only.
-      const init = { method, redirect: "error", signal: given } as const;
-      const sent = { ...headers, accept, ...content };
-      return await read(
-        await fetch(`${base}${path}`, { ...init, headers: sent, ...(body === undefined ? {} : { body }) }),
-      );
+      const sent = { ...init, redirect: "error", headers: { ...headers, ...facts } } as const;
+      return await read(await fetch(`${base}${path}`, sent));
     } catch (error) {
-      if (given.aborted) throw new GloveboxError("CANCELLED", "The call was cancelled.", { cause: given.reason });
+      if (init.signal.aborted)
+        throw new GloveboxError("CANCELLED", "The call was cancelled.", { cause: init.signal.reason });
       throw error instanceof GloveboxError ? error : brokenConnection(base, error);
     }
   };
@@ -50,6 +59,16 @@ export function openHttpCaller({ url, key, signal, maxRetries = 0 }: HttpCallerO
     const special = ownSandboxesOperation(contract);
     if (special !== null) return special(request, (route) => ask(route, { accept: json, signal: giveUp }, readDated));
     if (contract.channel !== undefined) return live(contract, contract.channel, request, { ...call, signal: giveUp });
+    if (contract.bytes !== undefined) {
+      const { method, path, headers: facts, content } = bytesRequest(contract, request, call);
+      const body = content === undefined ? {} : ({ body: content, duplex: "half" } as const);
+      return reach(path, { method, ...body, signal: giveUp }, facts, async (response) =>
+        checkedResponse(
+          contract,
+          content === undefined ? await readContent(response, request, call) : await readBody(response),
+        ),
+      );
+    }
     const route = requestOfRoute(contract, await withGatheredStdin(contract, request, call));
     if (contract.tool?.mayTakeLong !== true)
       return ask(route, { accept: json, signal: giveUp }, (response) => readAnswer(response, contract, call));
@@ -98,14 +117,20 @@ function endOfRun(id: string): RouteRequest {
 
 type Send = (contract: OperationContract, request: object, call: OperationCall) => Promise<unknown>;
 
-/** Retries calls that the server has no capacity for, after the delay that it asks for. */
+/** Retries calls that the server has no capacity for, after the delay that it asks for; content that was sent is gone. */
 function withRetries(send: Send, maxRetries: number): Send {
   return async (contract, request, call) => {
     for (let left = maxRetries; ; left -= 1) {
       try {
         return await send(contract, request, call);
       } catch (error) {
-        if (left <= 0 || !(error instanceof GloveboxError) || error.errorType !== "CAPACITY") throw error;
+        if (
+          left <= 0 ||
+          contract.bytes?.direction === "up" ||
+          !(error instanceof GloveboxError) ||
+          error.errorType !== "CAPACITY"
+        )
+          throw error;
         const { retry_after_seconds: seconds = 1 } = error.context;
         await pause(Math.min(Math.max(Number(seconds) || 1, 0.1), maxPauseSeconds) * 1000, call.signal);
       }

@@ -53,7 +53,8 @@ export function pathSegment(field: string, value: unknown): string {
   return encodeURIComponent(text);
 }
 
-function unsupported(name: string): GloveboxError {
+/** The error for what a server does not offer in this form. */
+export function unsupported(name: string): GloveboxError {
   return new GloveboxError("UNSUPPORTED", `${name} is not available on servers in this form.`, {
     suggestion: "Use it on the server's own machine (for commands: without GLOVEBOX_URL).",
     context: { operation: name },

@@ -11,6 +11,7 @@ import { isEnding } from "../calls/running-calls.ts";
 import { invalidField } from "../errors/glovebox-error.ts";
 import type { OperationContract } from "../operations/contract/operation-contract.ts";
 import type { Platform } from "../platform/platform.ts";
+import { addByteRoutes } from "./bytes/byte-routes.ts";
 import { addConsoleRoutes } from "./console/console-routes.ts";
 import { addProofRoute } from "./console/proof-route.ts";
 import { guardRequests, type GuardOptions } from "./auth/guard-requests.ts";
@@ -174,6 +175,7 @@ async function createApp(
   });
   addHealthRoutes(app, context, [engineAnswers(platform), ...storeAnswers(platform), ...readiness]);
   addOperationRoutes(app, context);
+  addByteRoutes(app, context);
   addLiveRoutes(app, context);
   addSandboxRoutes(app, context);
   addTicketRoute(app, tickets);

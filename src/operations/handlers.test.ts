@@ -16,6 +16,8 @@ const overHttpOnly = [
 ];
 /** What a request alone cannot carry; agents have sessions and environments instead. */
 const overChannelsOnly = ["open_terminal", "pack_files", "unpack_files"];
+/** Content by itself; agents have read_file and write_file. */
+const asBytesOnly = ["download_file", "upload_file"];
 
 describe("the operations table", () => {
   it("has each name once, in snake_case, with words for agents", () => {
@@ -36,7 +38,7 @@ describe("the operations table", () => {
     const offered = operationTable.filter(({ routes: own, tool }) => own.length > 0 && tool !== undefined);
     const hidden = operationTable
       .filter(({ routes: own, tool }) => own.length === 0 && tool === undefined)
-      .filter(({ channel }) => channel === undefined);
+      .filter(({ channel, bytes }) => channel === undefined && bytes === undefined);
     expect(offered.map(({ audience }) => audience)).toEqual(offered.map(() => "everyone"));
     expect(hidden.map(({ audience }) => audience)).toEqual(hidden.map(() => "local"));
     const other = operationTable.filter(
@@ -45,6 +47,10 @@ describe("the operations table", () => {
     const live = operationTable.filter(({ routes: own, channel }) => own.length === 0 && channel !== undefined);
     expect(live.map(({ name, audience, tool }) => [name, audience, tool])).toEqual(
       overChannelsOnly.map((name) => [name, "everyone", undefined]),
+    );
+    const asBytes = operationTable.filter(({ bytes }) => bytes !== undefined);
+    expect(asBytes.map(({ name, audience, tool }) => [name, audience, tool])).toEqual(
+      asBytesOnly.map((name) => [name, "everyone", undefined]),
     );
     expect(other.map(({ name }) => name)).toEqual(overHttpOnly);
     expect(other.map(({ audience, routes: own }) => audience === "everyone" && own.length > 0)).not.toContain(false);

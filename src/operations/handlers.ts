@@ -14,6 +14,8 @@ export const handlers: HandlerTable = new Map<string, () => Promise<Handler>>([
   ["read_file", async () => (await import("./files/files-handler.ts")).readFileHandler],
   ["write_file", async () => (await import("./files/files-handler.ts")).writeFileHandler],
   ["edit_file", async () => (await import("./files/files-handler.ts")).editFileHandler],
+  ["download_file", async () => (await import("./files/bytes-handler.ts")).downloadFileHandler],
+  ["upload_file", async () => (await import("./files/bytes-handler.ts")).uploadFileHandler],
   ["execute_code", async () => (await import("./execute/execute-handler.ts")).executeCodeHandler],
   ["wrap_server", async () => (await import("./wrap/wrap-server-handler.ts")).wrapServerHandler],
   ["run_in_project", async () => (await import("./environments/run-in-project-handler.ts")).runInProjectHandler],

@@ -1,5 +1,6 @@
 import { runCodeContract } from "./session/run-code-contract.ts";
 import { endSessionContract } from "./session/end-session-contract.ts";
+import { downloadFileContract, uploadFileContract } from "./files/bytes-contract.ts";
 import { editFileContract, listFilesContract, readFileContract, writeFileContract } from "./files/files-contract.ts";
 import { getSessionContract, listSessionsContract, openSessionContract } from "./session/sessions-contract.ts";
 import { executeCodeContract } from "./execute/execute-contract.ts";
@@ -47,6 +48,8 @@ export const operationTable: readonly OperationContract[] = [
   readFileContract,
   writeFileContract,
   editFileContract,
+  downloadFileContract,
+  uploadFileContract,
   executeCodeContract,
   wrapServerContract,
   runInProjectContract,

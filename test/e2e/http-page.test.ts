@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
@@ -23,7 +23,9 @@ describe("the snippets of docs/http.md", () => {
     const script = snippets.join("").replaceAll("http://127.0.0.1:8420", served.url);
     expect(script).toContain(served.url);
     const environment = { ...process.env, HOME: home };
-    const output = execFileSync(shell, ["-euc", script], { env: environment, encoding: "utf8", timeout: 120_000 });
+    const output = execFileSync(shell, ["-euc", script], {
+      ...{ env: environment, cwd: home, encoding: "utf8" as const, timeout: 120_000 },
+    });
     const answers = output
       .split("\n")
       .filter((line) => line !== "")
@@ -44,6 +46,7 @@ describe("the snippets of docs/http.md", () => {
       { path: "a.txt", replacements: 1 },
       { outcome: "completed", stdout: "goodbye\n" },
       { path: "a.txt", content: "goodbye" },
+      { path: "tools/ls", size_bytes: statSync("/bin/ls").size },
       { exit_code: 0, stdout: expect.stringContaining("a.txt") },
       { session_id: expect.stringMatching(/^ses-/) },
     ]);

@@ -172,6 +172,33 @@ describe.each(subjects)("%s", (_, open) => {
     expect(await session.processes.list()).toMatchObject([{ processId: echo.id, state: "exited", exitCode: 0 }]);
   });
 
+  it("moves files that JSON could not carry, in pieces and as a whole", async () => {
+    await using session = await subject.glovebox.sessions.open();
+    const large = Uint8Array.from({ length: 11 * 2 ** 20 }, (__, index) => index % 251);
+    const halves = async function* (): AsyncGenerator<Uint8Array> {
+      yield large.subarray(0, 1_000_000);
+      yield large.subarray(1_000_000);
+    };
+    for (const content of [large, halves()]) {
+      expect(await session.files.write("in/large", content)).toMatchObject({ sizeBytes: large.length, warnings: [] });
+      expect(Buffer.compare(await session.files.readBytes("in/large"), large)).toBe(0);
+    }
+    const part: Uint8Array[] = [];
+    for await (const piece of session.files.readStream("in/large", { offset: 5, limit: 3 })) part.push(piece);
+    expect(Buffer.concat(part)).toEqual(Buffer.from([5, 6, 7]));
+    for await (const piece of session.files.readStream("in/large")) {
+      expect(piece.length).toBeGreaterThan(0);
+      break;
+    }
+    await expect(session.files.readBytes("in/missing")).rejects.toMatchObject({ errorType: "NOT_FOUND" });
+    const failing = async function* (): AsyncGenerator<Uint8Array> {
+      yield large.subarray(0, 1_000_000);
+      throw new Error("the source failed");
+    };
+    await expect(session.files.write("in/large", failing())).rejects.toBeInstanceOf(Error);
+    expect(Buffer.compare(await session.files.readBytes("in/large"), large)).toBe(0);
+  });
+
   it("gives a sandbox's log, entry by entry, as it grows and until it ends", async () => {
     const { sandboxes, sessions } = subject.glovebox;
     const session = await sessions.open();

@@ -172,6 +172,7 @@ const others: Readonly<Record<string, Feed>> = {
   "src/engines/local/bubblewrap/namespaces/namespaces-unavailable.ts namespacesUnavailable": (call, text) =>
     call(text, {}),
   "src/engines/local/preload/guards/split-runner.ts splitRunner": asLines,
+  "src/http/bytes/byte-range.ts readRange": (call, text) => call({ range: text }),
   "src/egress/http/message-head.ts readHead": (call, text) => call(["host", text, "via", text], "1.1"),
   "src/ingress/headers/raw-headers.ts pairsOf": asLines,
   "src/library/objects/forms/camel.ts toCamelPath": (call, text) => call(text, request),

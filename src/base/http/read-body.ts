@@ -34,15 +34,15 @@ export async function readBody(
       if (request.readableEnded) return body.take();
     }
   } catch (error) {
-    await drop(request);
+    await dropBody(request);
     throw error;
   }
-  await drop(request);
+  await dropBody(request);
   return null;
 }
 
-/** Resolves at the end of the body, or when enough of it was dropped. */
-async function drop(request: Readable): Promise<void> {
+/** Reads and drops what follows of a body; resolves at its end, or when enough of it was dropped. */
+export async function dropBody(request: Readable): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   let left: number = maxDropped.bytes;
   const onData = (bytes: Uint8Array): void => {

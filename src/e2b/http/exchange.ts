@@ -39,7 +39,7 @@ export async function readJson(
 }
 
 /** The whole body, held until the answer has been sent. @throws E2bRefusal 400 and 413, CAPACITY */
-async function readWhole(
+export async function readWhole(
   { request, response }: Pick<Exchange, "request" | "response">,
   { inFlight, principal, maxBytes }: { inFlight: BytesInFlight; principal: string; maxBytes: number },
 ): Promise<Buffer> {

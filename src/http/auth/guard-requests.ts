@@ -23,11 +23,12 @@ interface GuardParts {
 const forPages = {
   "access-control-allow-methods": "GET, POST, PUT, DELETE, OPTIONS",
   "access-control-allow-headers":
-    "authorization, content-type, accept, prefer, idempotency-key, last-event-id, traceparent, tracestate, mcp-session-id, mcp-protocol-version, mcp-method, mcp-name",
+    "authorization, content-type, accept, range, prefer, idempotency-key, last-event-id, traceparent, tracestate, mcp-session-id, mcp-protocol-version, mcp-method, mcp-name",
   "access-control-max-age": "600",
 } as const;
 /** Response headers that it may read in addition to the default ones. */
-const readableByPages = "location, retry-after, glovebox-run-id, preference-applied, mcp-session-id, www-authenticate";
+const readableByPages =
+  "location, retry-after, content-range, accept-ranges, glovebox-run-id, preference-applied, mcp-session-id, www-authenticate";
 
 /**
  * Checks each request before any of its body is read: which page sent it, whose token it has, and whether it is allowed

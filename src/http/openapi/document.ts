@@ -7,6 +7,7 @@ import {
   sandboxStateSchema,
 } from "../../operations/sandboxes/sandbox-state-schema.ts";
 import { fieldsOf, jsonSchema, type JsonObject } from "./json-schemas.ts";
+import { byteEntry, withBytes } from "./byte-paths.ts";
 import { operationEntry, tagOf } from "./operation-paths.ts";
 import { errorResponses, json, sharedParameters, sharedSchemas } from "./shared-parts.ts";
 
@@ -38,6 +39,14 @@ export function apiDocument({ version, operations, extraPaths = {} }: ApiDocumen
   for (const contract of operations) {
     if (contract.audience !== "everyone") continue;
     for (const route of contract.routes) add(route.path, route.method, operationEntry(contract, route, errors));
+  }
+  for (const contract of operations) {
+    const { direction, paths: own = [] } = contract.bytes ?? {};
+    for (const path of contract.audience === "everyone" ? own : []) {
+      const shared = direction === "down" ? paths[path]?.["get"] : undefined;
+      const method = direction === "up" ? "put" : "get";
+      add(path, method, shared === undefined ? byteEntry(contract, path, errors) : withBytes(shared));
+    }
   }
   for (const [path, methods] of Object.entries({ ...sandboxPaths(), ...serverPaths, ...extraPaths })) {
     for (const [method, entry] of Object.entries(methods)) {

@@ -42,7 +42,8 @@ export function operationEntry(contract: OperationContract, { method, path }: Ro
   }
 }
 
-function namesIn(path: string): readonly string[] {
+/** The fields that a path names. */
+export function namesIn(path: string): readonly string[] {
   return [...path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => name);
 }
 

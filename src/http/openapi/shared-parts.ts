@@ -12,8 +12,10 @@ const httpStatuses: Readonly<Record<number, string>> = {
   401: "No token, or an unknown one.",
   405: "The path has no such method.",
   408: "The request did not arrive in time, or the program took too long.",
+  411: "Of a file: its content has neither a length nor chunks.",
   413: "The body is too large.",
   415: "The body is not JSON, or is compressed.",
+  416: "Of a file: it has no such range of bytes.",
   431: "The headers are too large.",
 };
 

@@ -9,6 +9,8 @@ import { parseRequest } from "../../operations/contract/parse-request.ts";
 import { readLogsContract } from "../../operations/logs/read-logs-contract.ts";
 import { keyEnded, orRevoked } from "../auth/or-revoked.ts";
 import { callerOf } from "../auth/caller.ts";
+import { acceptsBytes } from "../bytes/accepts-bytes.ts";
+import { bytesAt, download } from "../bytes/byte-routes.ts";
 import { followLogs } from "../logs/follow-logs.ts";
 import { answerRun } from "../runs/answer-run.ts";
 import { maxContentBodyBytes } from "../server/json-body.ts";
@@ -33,11 +35,15 @@ function addRoute(app: FastifyInstance, context: RouteContext, contract: Operati
   const read = (request: FastifyRequest): Record<string, unknown> =>
     parseRequest(contract, assembleRequest(partsOf(request), form));
   const answer = method === "POST" ? answerRun : answerCall;
+  const asBytes = bytesAt(context, route);
   app.route({
     method,
     url: path.replaceAll(/\{(\w+)\}/g, ":$1"),
     ...(contract.carriesContent === true ? { bodyLimit: maxContentBodyBytes } : {}),
-    handler: (request, reply) => answer(context, { contract, request: read(request) }, { request, reply }),
+    handler: (request, reply) =>
+      asBytes !== undefined && acceptsBytes(request.headers)
+        ? download(context, asBytes, { request, reply })
+        : answer(context, { contract, request: read(request) }, { request, reply }),
     ...(contract.name === readLogsContract.name ? followed(context, read) : {}),
   });
 }

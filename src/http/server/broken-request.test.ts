@@ -1,7 +1,8 @@
 import { once } from "node:events";
-import { type AddressInfo, connect, createServer } from "node:net";
+import { type AddressInfo, connect, createServer, Socket } from "node:net";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { takesItsTime } from "../bytes/slow-uploads.ts";
 import { answerBrokenRequest } from "./broken-request.ts";
 
 /** Gives up each connection as one whose request did not come: at once, or after its first bytes. */
@@ -33,4 +34,13 @@ it("a request of which only a part came is answered", async () => {
 
 it("a connection on which nothing came is closed without an answer", async () => {
   expect(await answerTo("")).toBe("");
+});
+
+it("an upload that may take its time is not ended by the time for a request", () => {
+  const socket = new Socket();
+  takesItsTime(socket);
+  answerBrokenRequest(Object.assign(new Error("late"), { code: "ERR_HTTP_REQUEST_TIMEOUT" }), socket);
+  expect(socket.destroyed).toBe(false);
+  answerBrokenRequest(Object.assign(new Error("reset"), { code: "ECONNRESET" }), socket);
+  expect(socket.destroyed).toBe(true);
 });

@@ -2,6 +2,7 @@ import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import { answerAndClose } from "../../base/http/answer-and-close.ts";
 import { errorCode } from "../../errors/error-code.ts";
+import { mayTakeItsTime } from "../bytes/slow-uploads.ts";
 import { headersTooLarge } from "./head-limit.ts";
 import { HttpRefusal } from "./http-refusal.ts";
 import { answerOfError, jsonType } from "./wire-answer.ts";
@@ -12,6 +13,7 @@ import { answerOfError, jsonType } from "./wire-answer.ts";
  */
 export function answerBrokenRequest(error: Error, socket: Socket): void {
   const code = errorCode(error);
+  if (code === "ERR_HTTP_REQUEST_TIMEOUT" && mayTakeItsTime(socket)) return;
   if (code === "ECONNRESET" || !socket.writable || socket.bytesRead === 0) {
     socket.destroy();
     return;

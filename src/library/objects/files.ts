@@ -1,14 +1,14 @@
-import { GloveboxError } from "../../errors/glovebox-error.ts";
+import { downloadFileContract, uploadFileContract } from "../../operations/files/bytes-contract.ts";
 import {
   editFileContract,
   listFilesContract,
   readFileContract,
   writeFileContract,
 } from "../../operations/files/files-contract.ts";
-import { fromBase64, toBase64 } from "./forms/base64.ts";
+import { toBase64 } from "./forms/base64.ts";
 import type { CallOptions } from "./call-options.ts";
 import type { Calls } from "./calls.ts";
-import type { EditFileOptions, ReadFileOptions } from "./generated/options.ts";
+import type { EditFileOptions, ReadFileOptions, ReadStreamOptions } from "./generated/options.ts";
 import type { EditedFile, FileContent, FileList, WrittenFile } from "./generated/results.ts";
 import { placeOf, type PlaceSource } from "./places.ts";
 
@@ -38,18 +38,60 @@ export class Files {
     return this.#calls.send(readFileContract, { ...options, ...(await placeOf(this.#place, call)), path }, call);
   }
 
-  /** A whole file as text. @throws UNSUPPORTED for one of more than 10 MiB */
+  /**
+   * A file of any size, or a part of it, as it comes: it is read as fast as it is taken, and no further once the iteration ends.
+   * @throws NETWORK_ERROR if it is cut off
+   */
+  async *readStream(path: string, options: ReadStreamOptions = {}, call: CallOptions = {}): AsyncGenerator<Uint8Array> {
+    const giveUp = new AbortController();
+    const signals = [giveUp.signal, call.signal].filter((each) => each !== undefined);
+    const request = { ...options, ...(await placeOf(this.#place, call)), path };
+    const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
+    const writer = writable.getWriter();
+    const sent = this.#calls
+      .send(downloadFileContract, request, {
+        signal: AbortSignal.any(signals),
+        onEvent: async (event) => {
+          if (event.type === "output") await writer.write(event.bytes);
+          else await call.onEvent?.(event);
+        },
+      })
+      .then(
+        () => writer.close(),
+        (error: unknown) => writer.abort(error),
+      )
+      // Its reader has gone.
+      .catch(() => undefined);
+    const reader = readable.getReader();
+    try {
+      for (let next = await reader.read(); next.value !== undefined; next = await reader.read()) yield next.value;
+    } finally {
+      giveUp.abort();
+      await reader.cancel().catch(() => undefined);
+      await sent;
+    }
+  }
+
+  /** A whole file as text. */
   async readText(path: string, call?: CallOptions): Promise<string> {
     return new TextDecoder("utf-8", { ignoreBOM: true }).decode(await this.readBytes(path, call));
   }
 
-  /** A whole file. @throws UNSUPPORTED for one of more than 10 MiB */
+  /** A whole file, of any size that fits in memory; `readStream` needs none. */
   async readBytes(path: string, call?: CallOptions): Promise<Uint8Array> {
-    const { content, truncated, sizeBytes } = await this.read(path, { encoding: "base64" }, call);
-    if (!truncated) return fromBase64(content);
-    throw new GloveboxError("UNSUPPORTED", `${path} has ${sizeBytes} bytes, more than fit in one answer.`, {
-      suggestion: "Read it in pieces: `read` with `offset`.",
-    });
+    const pieces: Uint8Array[] = [];
+    let length = 0;
+    for await (const piece of this.readStream(path, {}, call)) {
+      pieces.push(piece);
+      length += piece.length;
+    }
+    const whole = new Uint8Array(length);
+    let at = 0;
+    for (const piece of pieces) {
+      whole.set(piece, at);
+      at += piece.length;
+    }
+    return whole;
   }
 
   /**
@@ -60,12 +102,40 @@ export class Files {
     return this.#calls.send(editFileContract, { ...replacement, ...(await placeOf(this.#place, call)), path }, call);
   }
 
-  /** Writes a whole file of at most 10 MiB; missing folders are created, an existing file is replaced. */
-  async write(path: string, content: string | Uint8Array, call?: CallOptions): Promise<WrittenFile> {
-    const body =
-      typeof content === "string"
-        ? ({ content, encoding: "utf8" } as const)
-        : ({ content: toBase64(content), encoding: "base64" } as const);
-    return this.#calls.send(writeFileContract, { ...(await placeOf(this.#place, call)), path, ...body }, call);
+  /**
+   * Writes a whole file of any size, also one that comes piece by piece; missing folders are created. An existing file is replaced
+   * once all of it has come, and stays as it is when that fails.
+   */
+  async write(
+    path: string,
+    content: string | Uint8Array | AsyncIterable<Uint8Array>,
+    call?: CallOptions,
+  ): Promise<WrittenFile> {
+    const place = await placeOf(this.#place, call);
+    if (typeof content === "string" ? content.length <= maxJsonBytes / 3 : isShort(content)) {
+      const body =
+        typeof content === "string"
+          ? ({ content, encoding: "utf8" } as const)
+          : ({ content: toBase64(content as Uint8Array), encoding: "base64" } as const);
+      return this.#calls.send(writeFileContract, { ...place, path, ...body }, call);
+    }
+    const stdin = piecesOf(typeof content === "string" ? new TextEncoder().encode(content) : content);
+    return this.#calls.send(uploadFileContract, { ...place, path }, { ...call, stdin });
   }
+}
+
+/** The longest content that goes as JSON, in one message that every client can send. */
+const maxJsonBytes = 10 * 1024 * 1024;
+const pieceBytes = 256 * 1024;
+
+function isShort(content: string | Uint8Array | AsyncIterable<Uint8Array>): boolean {
+  return content instanceof Uint8Array && content.length <= maxJsonBytes;
+}
+
+async function* piecesOf(content: Uint8Array | AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
+  if (!(content instanceof Uint8Array)) {
+    yield* content;
+    return;
+  }
+  for (let at = 0; at < content.length; at += pieceBytes) yield content.subarray(at, at + pieceBytes);
 }

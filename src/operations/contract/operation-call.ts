@@ -1,6 +1,16 @@
 import type { OperationEvent, SignalToSend } from "./operation-event.ts";
 import type { OperationContract, RequestOf, ResponseOf } from "./operation-contract.ts";
 
+/** What is known of content before it comes. */
+export interface ContentHead {
+  /** Of the whole content; null if what is sent may have another size, because values of secrets are removed from it. */
+  readonly sizeBytes: number | null;
+  /** First byte that is sent. */
+  readonly offset: number;
+  /** Bytes that are sent; null as `sizeBytes`. */
+  readonly length: number | null;
+}
+
 /** Who is calling, how to abort, and who receives progress. */
 export interface OperationCall {
   /** Everything that the call creates belongs to it. */
@@ -28,6 +38,8 @@ export interface OperationCall {
   readonly sizes?: AsyncIterable<{ readonly columns: number; readonly rows: number }> | undefined;
   /** Signals for the program, sent as they come; for operations that take them. */
   readonly signals?: AsyncIterable<SignalToSend> | undefined;
+  /** Called once, before the first output of an operation that sends content; what it throws ends the call. */
+  readonly onContent?: ((head: ContentHead) => void) | undefined;
   /** Awaited for output, so that a slow listener slows the program instead of growing the memory. */
   readonly onEvent?: ((event: OperationEvent) => void | Promise<void>) | undefined;
 }

@@ -7,6 +7,14 @@ export interface Route {
   readonly path: string;
 }
 
+/** Where the content of an operation goes over HTTP by itself, as bytes. */
+export interface ByteRoutes {
+  /** `down`: the call's output, with GET; `up`: the call's standard input, with PUT. */
+  readonly direction: "down" | "up";
+  /** Braces as in routes; no other field of the request can be given there, except the part of a download (`Range`). */
+  readonly paths: readonly string[];
+}
+
 /** Whether a route's fields are in its body, except those in its path; otherwise they are in the query. */
 export function takesBody({ method }: Pick<Route, "method">): boolean {
   return method === "POST" || method === "PUT" || method === "PATCH";
@@ -75,6 +83,8 @@ export interface OperationContract<Request extends z.ZodObject = z.ZodObject, Re
    * (`live-messages.ts`). Braces as in routes. Missing: it has none.
    */
   readonly channel?: string;
+  /** Content as `application/octet-stream` over HTTP, of any size. Missing: it has none. */
+  readonly bytes?: ByteRoutes;
   /** Several if a request may name a session or an environment; none: HTTP offers at most its channel. */
   readonly routes: readonly Route[];
   /** Missing: it is not offered to agents. */

@@ -16,6 +16,14 @@ const runCommandRequestSchema = z.strictObject({
   environment: variables.optional().describe("Environment variables of this command; they win over the environment's."),
   env: variables.optional().describe("The same as environment."),
   secrets: secretsSchema.optional(),
+  stdin: z.string().optional().describe("Standard input of the command, as UTF-8; default: empty."),
+  tail_bytes: z
+    .int()
+    .min(1)
+    .optional()
+    .describe(
+      "Bytes of each of stdout_tail and stderr_tail; default 65536, at most max_output_bytes of the configuration (10485760).",
+    ),
   cwd: z.string().optional().describe("Folder to start in, absolute or relative to /workdir, which is the default."),
   timeout_seconds: z.number().optional().describe("Time for the command; default: the environment's, else 120."),
 });
@@ -55,6 +63,7 @@ export const runCommandContract = defineOperation({
   ].join(" "),
   request: runCommandRequestSchema,
   response: runCommandResponseSchema,
+  carriesContent: true,
   routes: [{ method: "POST", path: "/api/environments/{env_id}/commands" }],
   tool: {
     title: "Run a command",

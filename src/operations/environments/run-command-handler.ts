@@ -7,6 +7,8 @@ import { callListener } from "../handling/call-events.ts";
 import { errorOfRun } from "../handling/program-to-wire.ts";
 import { handle } from "../handling/handler.ts";
 import { resultAlertsSince } from "../handling/result-alerts.ts";
+import { inputOf } from "../handling/input-of.ts";
+import { invalidField } from "../../errors/glovebox-error.ts";
 import { readSecrets } from "../handling/read-secrets.ts";
 import { readCommandRequest } from "./command-request.ts";
 import { runCommandContract, type RunCommandResponse } from "./run-command-contract.ts";
@@ -39,6 +41,8 @@ async function run(platform: PlatformParts, request: Request, call: OperationCal
     timeoutMs,
     signal: call.signal,
     runId: call.runId,
+    stdin: inputOf(request, call),
+    keptBytes: checkTail(request.tail_bytes, config.maxOutputBytes),
     onOutput: ({ stream, bytes }) => call.onEvent?.({ type: "output", stream, bytes }),
     onDenied: (denial) => void call.onEvent?.({ type: "denied", denial }),
     onSandbox: callListener(call).onSandbox,
@@ -59,4 +63,10 @@ async function run(platform: PlatformParts, request: Request, call: OperationCal
     ...resultAlertsSince(alertBook, mark, result.sandboxId),
     ...errorOfRun(result.error, { kind: "environment", ceilings: config.ceilings }),
   };
+}
+
+/** @throws INVALID_REQUEST naming the maximum */
+function checkTail(bytes: number | undefined, max: number): number | undefined {
+  if (bytes === undefined || bytes <= max) return bytes;
+  throw invalidField("tail_bytes", `at most ${max}, max_output_bytes of this deployment`, bytes);
 }

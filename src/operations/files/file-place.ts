@@ -1,5 +1,5 @@
 import type { PlatformParts } from "../handling/platform-parts.ts";
-import { GloveboxError } from "../../errors/glovebox-error.ts";
+import { GloveboxError, invalidField } from "../../errors/glovebox-error.ts";
 import type { Redaction } from "../../policy/redaction/redaction.ts";
 import { workFolder } from "../../policy/scratch.ts";
 import type { Environment } from "../../workloads/environment/environment.ts";
@@ -10,6 +10,7 @@ import type { Session } from "../../workloads/session/session.ts";
 import type { OperationCall } from "../contract/operation-call.ts";
 import { assertOnePlace, type AboutPlace, type PlaceFields } from "../handling/one-place.ts";
 import { callListener } from "../handling/call-events.ts";
+import { reachSandbox } from "../sandboxes/reach-sandbox.ts";
 import { sessionOf } from "../session/session-of.ts";
 
 /** What files belong to: an environment or a session. */
@@ -21,6 +22,14 @@ export interface FilePlace {
   readonly redaction: () => Redaction;
   /** @throws what opening the place's sandbox and the work throw */
   use<T>(work: FileWork<T>, options: Pick<FileOptions, "writes">): Promise<FileUse<T>>;
+}
+
+/** The same, or a live sandbox, in which no folder is the one that programs start in. */
+export interface ReachedPlace extends Pick<FilePlace, "use"> {
+  readonly about: AboutPlace | { readonly sandbox_id: string };
+  readonly startFolder: string | null;
+  /** Null: nothing is removed. */
+  readonly redaction: () => Redaction | null;
 }
 
 /** The place that a request means; it must already exist. @throws INVALID_REQUEST, NOT_FOUND */
@@ -50,6 +59,43 @@ export async function writablePlaceOf(
   if (fields.env_id !== undefined) return filePlaceOf(platform, fields, call);
   const { session } = await sessionOf(platform, { session_id: fields.session_id }, call);
   return inSession(session, platform, call);
+}
+
+/** An environment, a session or a live sandbox; it must already exist. @throws INVALID_REQUEST, NOT_FOUND, UNSUPPORTED */
+export async function anyPlaceOf(
+  platform: PlatformParts,
+  { sandbox_id: id, ...fields }: PlaceFields & { readonly sandbox_id?: string | undefined },
+  call: OperationCall,
+): Promise<ReachedPlace> {
+  if (id === undefined) return filePlaceOf(platform, fields, call);
+  const other = Object.entries(fields).find(([, value]) => value !== undefined);
+  if (other !== undefined) throw invalidField(other[0], "to be left out beside sandbox_id", other[1]);
+  const reached = await reachSandbox(platform, id, call);
+  if (!reached.isHere) throw inOtherProcess(reached.id);
+  const { sandbox } = reached;
+  return {
+    about: { sandbox_id: sandbox.id },
+    startFolder: null,
+    redaction: () => sandbox.redaction,
+    use: async (work) => {
+      const result = await work(sandbox.files, { signal: call.signal });
+      return { result, restarted: false, warnings: [], toolingFiles: null };
+    },
+  };
+}
+
+/** Paths need no check: whatever they lead to is inside the sandbox. @throws INVALID_REQUEST for a relative one in a sandbox */
+export function absolutePath({ startFolder }: Pick<ReachedPlace, "startFolder">, path: string): string {
+  if (path.startsWith("/")) return path;
+  if (startFolder === null) throw invalidField("path", "an absolute path inside the sandbox", path);
+  return `${startFolder}/${path}`;
+}
+
+function inOtherProcess(id: string): GloveboxError {
+  return new GloveboxError("UNSUPPORTED", `Another process has ${id}, which sends no single files as bytes.`, {
+    suggestion: "Copy them: `glovebox cp`, or copyIn and copyOut of the library.",
+    context: { sandbox_id: id },
+  });
 }
 
 function inEnvironment(environment: Environment, { signal }: OperationCall): FilePlace {

@@ -14,7 +14,7 @@ import {
 import { secretWarnings } from "../../workloads/run/explain-secrets.ts";
 import { maxToolingFiles } from "../environments/tooling-schema.ts";
 import { handle } from "../handling/handler.ts";
-import { filePlaceOf, writablePlaceOf, type FilePlace } from "./file-place.ts";
+import { absolutePath, filePlaceOf, writablePlaceOf, type FilePlace } from "./file-place.ts";
 import {
   editFileContract,
   listFilesContract,
@@ -26,7 +26,7 @@ import {
 /** `list_files`: what is in a folder of an environment or a session. */
 export const listFilesHandler = handle(listFilesContract, async (platform, { path = ".", ...fields }, call) => {
   const place = await filePlaceOf(platform, fields, call);
-  const used = await place.use((files, how) => listFiles(files, absolute(place, path), how), { writes: false });
+  const used = await place.use((files, how) => listFiles(files, absolutePath(place, path), how), { writes: false });
   const redaction = place.redaction();
   const files = used.result.files.map(({ path: name, type, sizeBytes }) => ({
     path: redaction.text(name),
@@ -41,7 +41,7 @@ export const readFileHandler = handle(
   readFileContract,
   async (platform, { path, encoding, offset = 0, limit = maxFileBytes, ...fields }, call) => {
     const place = await filePlaceOf(platform, fields, call);
-    const wanted = { path: absolute(place, path), offset, limit };
+    const wanted = { path: absolutePath(place, path), offset, limit };
     const used = await place.use((files, how) => readFile(files, wanted, how), { writes: false });
     const { sizeBytes } = used.result;
     const redaction = place.redaction();
@@ -64,7 +64,7 @@ export const writeFileHandler = handle(
   async (platform, { path, content: text, encoding = "utf8", ...fields }, call) => {
     const place = await writablePlaceOf(platform, fields, call);
     const content = encoding === "base64" ? decodeBase64(text, "content") : Buffer.from(text, encoding);
-    const wanted = { path: absolute(place, path), content };
+    const wanted = { path: absolutePath(place, path), content };
     const used = await place.use((files, how) => writeFile(files, wanted, how), { writes: true });
     const { toolingFiles } = used;
     return {
@@ -81,7 +81,7 @@ export const editFileHandler = handle(
   editFileContract,
   async (platform, { path, old_text: oldText, new_text: newText, replace_all: all = false, ...fields }, call) => {
     const place = await filePlaceOf(platform, fields, call);
-    const wanted = { path: absolute(place, path), oldText, newText, all };
+    const wanted = { path: absolutePath(place, path), oldText, newText, all };
     const used = await place
       .use((files, how) => editFile(files, wanted, how), { writes: true })
       .catch((error: unknown) => {
@@ -116,9 +116,4 @@ function aboutUse(
   further: readonly string[] = [],
 ): FilePlace["about"] & { readonly restarted: boolean; readonly warnings: string[] } {
   return { ...about, restarted, warnings: [...warnings, ...further] };
-}
-
-/** Paths need no check: whatever they lead to is inside the sandbox. */
-function absolute({ startFolder }: FilePlace, path: string): string {
-  return path.startsWith("/") ? path : `${startFolder}/${path}`;
 }

@@ -29,6 +29,12 @@ export interface SizedContent {
   readonly chunks: AsyncIterable<Uint8Array>;
 }
 
+/** Content whose end alone says how much it was. */
+export interface UnsizedContent {
+  readonly sizeBytes: null;
+  readonly chunks: AsyncIterable<Uint8Array>;
+}
+
 interface TreePart {
   /** Relative, with forward slashes; empty for the requested folder itself. */
   readonly path: string;

@@ -87,7 +87,7 @@ export interface FileWay {
   findEntries(folder: string, options: CallOptions): Promise<FoundEntries>;
   /** In the order of the request; the last ones are missing when there was no time for them. */
   readBatch(folder: string, request: BatchRequest): Promise<readonly BatchFile[]>;
-  /** Creates or replaces a file atomically, once all of it is there. */
+  /** Creates or replaces a file atomically, once all of it is there; more than `sizeBytes` is refused. */
   write(path: string, content: SizedContent, options: WriteOptions): Promise<void>;
   readTree(path: string, options: CallOptions): AsyncGenerator<TreeEntry, void, undefined>;
   writeTree(

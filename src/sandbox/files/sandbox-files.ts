@@ -1,7 +1,7 @@
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import { assertRunsAnyProgram, runsInterpretersOnly, type Capabilities } from "../../engines/capabilities.ts";
 import type { CallOptions, Container } from "../../engines/engine.ts";
-import type { FileListing, NewTreeEntry, SizedContent, TreeEntry } from "./file-facts.ts";
+import type { FileListing, NewTreeEntry, SizedContent, TreeEntry, UnsizedContent } from "./file-facts.ts";
 import type {
   BatchFile,
   BatchRequest,
@@ -16,6 +16,7 @@ import type {
 import { HostFiles } from "./host/host-files.ts";
 import type { HostPlaces } from "./host/host-place.ts";
 import { InsideFiles } from "./inside-files.ts";
+import { treeLimits } from "./move-bounds.ts";
 import type { TreeChanges } from "./tree-changes.ts";
 
 const defaultEntries = 10_000;
@@ -71,8 +72,13 @@ export class SandboxFiles {
    * anything fails, the old file stays. @throws POLICY_DENIED if it does not fit, INVALID_REQUEST if the content does
    * not have the declared size
    */
-  async write(path: string, content: Uint8Array | SizedContent, options: WriteOptions = {}): Promise<void> {
+  async write(
+    path: string,
+    content: Uint8Array | SizedContent | UnsizedContent,
+    options: WriteOptions = {},
+  ): Promise<void> {
     const { sizeBytes, chunks } = ArrayBuffer.isView(content) ? inOnePiece(content) : content;
+    if (sizeBytes === null) return this.#way.write(path, { sizeBytes: treeLimits.maxBytes, chunks }, options);
     await this.#way.write(path, { sizeBytes, chunks: exactly(path, sizeBytes, chunks) }, options);
   }
 

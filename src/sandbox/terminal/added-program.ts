@@ -1,5 +1,6 @@
 import type { CallOptions, ExecSpec, Process, TerminalProcess, TerminalSize } from "../../engines/engine.ts";
 import type { SandboxFiles } from "../files/sandbox-files.ts";
+import type { Redaction } from "../../policy/redaction/redaction.ts";
 import { withPlainOutput } from "../../policy/request/plain-output.ts";
 import { redactedOutput } from "../secrets/redacted-output.ts";
 import type { TreeEnd } from "../process-tree.ts";
@@ -37,6 +38,8 @@ export interface ReachedSandbox {
   readonly id: string;
   readonly capabilities: Capabilities;
   readonly files: SandboxFiles;
+  /** Removes the values of secrets for this viewer; null: it may see them, or there are none. */
+  readonly redaction: Redaction | null;
   /** Whether this process removes it, or has removed it. */
   readonly isRemoved: boolean;
   /**
@@ -52,6 +55,7 @@ export function reachedSandbox(sandbox: Sandbox, view: OwnSandboxView = {}): Rea
     id,
     capabilities,
     files,
+    redaction: redactionFor(sandbox, view),
     get isRemoved() {
       return sandbox.state !== "running";
     },
@@ -59,9 +63,13 @@ export function reachedSandbox(sandbox: Sandbox, view: OwnSandboxView = {}): Rea
   };
 }
 
+function redactionFor(sandbox: Sandbox, { withSecrets = true }: OwnSandboxView): Redaction | null {
+  return withSecrets ? null : sandbox.output.redaction;
+}
+
 async function addProgram(
   sandbox: Sandbox,
-  { withSecrets = true }: OwnSandboxView,
+  view: OwnSandboxView,
   spec: AddedProgramSpec,
   options?: CallOptions,
 ): Promise<AddedProgram> {
@@ -75,7 +83,7 @@ async function addProgram(
     terminal === undefined || execInTerminal === undefined
       ? await sandbox.exec(start, options)
       : await execInTerminal(start, terminal, options);
-  const redaction = withSecrets ? null : sandbox.output.redaction;
+  const redaction = redactionFor(sandbox, view);
   return {
     stdin: process.stdin,
     output: redaction === null ? process.output : redactedOutput(process.output, redaction),

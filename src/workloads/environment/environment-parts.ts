@@ -30,6 +30,10 @@ export interface RunOptions {
   /** Its id if the caller has already chosen one; default: a new one. */
   readonly runId?: string | undefined;
   readonly timeoutMs: number;
+  /** Standard input of the command; missing: empty. */
+  readonly stdin?: AsyncIterable<Uint8Array> | undefined;
+  /** Newest bytes of each stream that the result has; default 64 KiB. */
+  readonly keptBytes?: number | undefined;
   readonly onOutput: (chunk: OutputChunk) => void | Promise<void>;
   readonly onDenied: (denial: Denial) => void;
   /** Receives the id of the sandbox in which the command begins, before any output. */

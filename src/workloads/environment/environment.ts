@@ -211,7 +211,7 @@ export class Environment {
   /** Watches a command to its end; if just the command cannot be ended, its container is replaced. */
   async #watch(
     { process, redaction, container }: Started,
-    { timeoutMs, onOutput, signal }: RunOptions,
+    { timeoutMs, stdin, keptBytes, onOutput, signal }: RunOptions,
   ): Promise<{ readonly end: ProcessEnd<RingOutput>; readonly isReplaced: boolean }> {
     let isReplaced = false;
     const end = await watchCommand({
@@ -219,6 +219,8 @@ export class Environment {
       sandbox: container.sandbox,
       redaction,
       timeoutMs,
+      stdin,
+      keptBytes,
       onOutput,
       signal: this.#place.signalOf(signal),
       monotonicMs: this.#parts.monotonicMs,

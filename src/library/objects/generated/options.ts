@@ -270,6 +270,10 @@ export interface CommandOptions {
   readonly env?: Readonly<Record<string, string>> | undefined;
   /** Secrets of the deployment that the program gets as environment variables, by name and never by value: ["OPENAI_API_KEY"], or the secret's name by variable, {"API_KEY": "openai"}. Their values are replaced by [redacted:NAME] in what the program writes. */
   readonly secrets?: readonly string[] | Readonly<Record<string, string>> | undefined;
+  /** Standard input of the command, as UTF-8; default: empty. */
+  readonly stdin?: string | undefined;
+  /** Bytes of each of stdoutTail and stderrTail; default 65536, at most max_output_bytes of the configuration (10485760). */
+  readonly tailBytes?: number | undefined;
   /** Folder to start in, absolute or relative to /workdir, which is the default. */
   readonly cwd?: string | undefined;
   /** Time for the command; default: the environment's, else 120. */
@@ -328,10 +332,24 @@ export interface ReadFileOptions {
   readonly limit?: number | undefined;
 }
 
+/** Which part of a file is read. */
+export interface ReadStreamOptions {
+  /** The sandbox's id, its name, or the first characters of its id. */
+  readonly sandboxId?: string | undefined;
+  /** First byte; default 0. */
+  readonly offset?: number | undefined;
+  /** Most bytes; default: to the end. */
+  readonly limit?: number | undefined;
+  /** The last bytes, this many; instead of offset and limit. */
+  readonly last?: number | undefined;
+}
+
 /** A program in a live sandbox. */
 export interface ExecOptions {
   /** Shell line, or program and arguments as a list. */
   readonly command: string | readonly string[];
+  /** Standard input of the program, as UTF-8; default: empty. */
+  readonly stdin?: string | undefined;
   /** Variables of the program; they win over those of the sandbox's own programs. */
   readonly environment?: Readonly<Record<string, string>> | undefined;
   /** Absolute folder inside to start in; default: where the sandbox's own programs start. */

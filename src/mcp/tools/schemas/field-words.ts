@@ -18,6 +18,8 @@ const unlisted: ReadonlySet<string> = new Set([
   "filename",
   "read_only_root",
   "report_file",
+  "run_command.stdin",
+  "run_command.tail_bytes",
   "create_environment.tooling_files",
   "execute_code.name",
   "create_environment.name",

@@ -18,6 +18,7 @@ const cwd = z
 const execRequestSchema = z.strictObject({
   sandbox_id: sandboxId,
   command: commandSchema.describe("Shell line, or program and arguments as a list."),
+  stdin: z.string().optional().describe("Standard input of the program, as UTF-8; default: empty."),
   environment,
   cwd,
 });
@@ -40,6 +41,7 @@ export const execInSandboxContract = defineOperation({
     "Runs a program in one of your live sandboxes, beside the programs there, and ends it with all that it started when you go away. As a WebSocket of the same path it is fed, read and signalled while it runs.",
   request: execRequestSchema,
   response: execResponseSchema,
+  carriesContent: true,
   routes: [{ method: "POST", path: "/api/sandbox/{sandbox_id}/exec" }],
   channel: "/api/sandbox/{sandbox_id}/exec",
 });

@@ -4,6 +4,7 @@ import { checkEnvironment } from "../../../policy/request/environment.ts";
 import { resolveWorkingDirectory } from "../../../policy/request/working-directory.ts";
 import type { AddedProgramSpec } from "../../../sandbox/terminal/added-program.ts";
 import { handle } from "../../handling/handler.ts";
+import { inputOf } from "../../handling/input-of.ts";
 import { readCommand } from "../../handling/read-command.ts";
 import { reachSandbox } from "../reach-sandbox.ts";
 import { followProgram } from "./follow-program.ts";
@@ -19,7 +20,7 @@ export const execInSandboxHandler = handle(execInSandboxContract, async (platfor
   const { maxOutputBytes } = platform.config;
   const kept = { stdout: new BoundedOutput(maxOutputBytes), stderr: new BoundedOutput(maxOutputBytes) };
   const exitCode = await followProgram(program, {
-    input: call.stdin,
+    input: inputOf(request, call),
     signal: call.signal,
     signals: call.signals,
     sandbox,

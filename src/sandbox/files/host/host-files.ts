@@ -20,7 +20,7 @@ import type {
   WriteOptions,
 } from "../file-way.ts";
 import { collect } from "./collect-entries.ts";
-import { fileLimits, maxOpenDepth, MoveBounds, treeLimits } from "../move-bounds.ts";
+import { fileLimits, maxOpenDepth, MoveBounds, treeLimits, type MoveLimits } from "../move-bounds.ts";
 import { onPlace, OpenHostPlace, type HostPlaces } from "./host-place.ts";
 import { packHostPlace, readHostPlace, unpackHostPlace, writeHostPlace } from "./host-trees.ts";
 import { openFile, openingFlags, piecesOf } from "./own-file.ts";
@@ -28,6 +28,8 @@ import { openFile, openingFlags, piecesOf } from "./own-file.ts";
 /** Maximum entries to search for files, and maximum depth. */
 const maxFound = 10_000;
 const maxFoundDepth = 64;
+/** Of one file that is written: nothing else limits what this machine's disk gets, but it may come slowly. */
+const writeLimits: MoveLimits = { ...fileLimits, maxMs: treeLimits.maxMs };
 
 /**
  * Files in a sandbox's folders on this machine, for sandboxes in which no program of ours can run. The sandbox's
@@ -56,8 +58,9 @@ export class HostFiles implements FileWay {
     const { handle, facts } = await openFile(place, path);
     const sizeBytes = facts.size;
     const rest = Math.max(sizeBytes - offsetBytes, 0);
-    const length = Math.min(maxBytes < 0 ? rest : Math.min(rest, maxBytes), fileLimits.maxBytes);
-    return { sizeBytes, chunks: piecesOf(handle, { offsetBytes, length, bounds: bounded(path, signal) }) };
+    const length = Math.min(maxBytes < 0 ? rest : Math.min(rest, maxBytes), treeLimits.maxBytes);
+    const bounds = new MoveBounds(path, treeLimits, { signal });
+    return { sizeBytes, chunks: piecesOf(handle, { offsetBytes, length, bounds }) };
   }
 
   /** As many as the time allows. */
@@ -117,7 +120,7 @@ export class HostFiles implements FileWay {
     const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | openingFlags;
     const handle = await onPlace(path, open(temporary, flags, 0o600));
     try {
-      await onPlace(path, fill(handle, content, bounded(path, signal)));
+      await onPlace(path, fill(handle, content, new MoveBounds(path, writeLimits, { signal })));
       if (!place.isOwn(await handle.stat())) await handle.chown(place.owner.uid, place.owner.gid);
       await handle.chmod(mode ?? there?.mode ?? 0o644);
       await onPlace(path, rename(temporary, folder.at(name)));

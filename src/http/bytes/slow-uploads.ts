@@ -1,0 +1,13 @@
+import type { Socket } from "node:net";
+
+const slow = new WeakSet<Socket>();
+
+/** From now on the server's time for one request does not end what comes on this connection. */
+export function takesItsTime(socket: Socket): void {
+  slow.add(socket);
+}
+
+/** Whether what comes on a connection has bounds of its own. */
+export function mayTakeItsTime(socket: Socket): boolean {
+  return slow.has(socket);
+}
