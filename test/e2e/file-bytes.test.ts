@@ -6,6 +6,7 @@ import path from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { startKeyServer, type KeyServer, type TestKey } from "../helpers/key-server.ts";
 import { isRequired } from "../helpers/require.ts";
+import { sessionImages } from "../helpers/test-images.ts";
 import { until } from "../helpers/until.ts";
 
 type Json = Readonly<Record<string, unknown>>;
@@ -13,7 +14,9 @@ type Json = Readonly<Record<string, unknown>>;
 const bytes = { accept: "application/octet-stream" };
 const mebibyte = 2 ** 20;
 
-describe.each(["local", "docker"] as const)("files as bytes over HTTP on %s", (engine) => {
+const cases = ["docker", "local"] as const;
+
+describe.each(cases)("files as bytes over HTTP on %s", (engine) => {
   let server: KeyServer;
   let ann: TestKey;
   let bob: TestKey;
@@ -23,7 +26,7 @@ describe.each(["local", "docker"] as const)("files as bytes over HTTP on %s", (e
     if (!isRequired(engine)) return;
     outside = mkdtempSync(path.join(os.tmpdir(), "glovebox-test-"));
     writeFileSync(path.join(outside, "secret"), "of the host alone");
-    server = await startKeyServer(["--engine", engine]);
+    server = await startKeyServer(["--engine", engine], { GLOVEBOX_IMAGE_SESSION: sessionImages.session });
     [ann, bob] = [await server.addKey("ann"), await server.addKey("bob")];
     session = await openSession({ disk_mb: 128 });
   });
