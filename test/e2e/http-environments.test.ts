@@ -90,8 +90,9 @@ describe.each(["docker", "podman"] as const)("environments over HTTP with keys o
   it("have a row for each command that runs in one, with what that one runs", async () => {
     const { sandbox_id: sandbox } = await answerOf(await ann.ask(create, { env_id: "busy", name: "shop", image }));
     const run = "POST /api/environments/busy/commands";
-    const commands = ["sleep 60; true", "sleep 61; true"];
-    for (const command of commands) await ann.ask(run, { command: ["sh", "-c", command] }, later);
+    // At the same moment: each has its own words all the same.
+    const commands = [60, 61, 62, 63, 64, 65].map((seconds) => `sleep ${seconds}; true`);
+    await Promise.all(commands.map((command) => ann.ask(run, { command: ["sh", "-c", command] }, later)));
     const rowsOf = async (): Promise<readonly Json[]> => {
       const { sandboxes } = await answerOf(await ann.ask("GET /api/sandbox"));
       return (sandboxes as readonly Json[]).filter(({ operation, state }) => operation !== null && state === "running");

@@ -377,4 +377,13 @@ export const doorsSabotages: readonly Sabotage[] = [
     test: "src/http/server/broken-request.test.ts",
     name: "an upload that may take its time",
   },
+  {
+    id: "http: a run shows what its sandbox does a moment later",
+    file: "src/http/runs/http-runs.ts",
+    find: 'if (event.type === "sandbox") this.#remember(call, event.sandboxId);\n          await own.onEvent(event);',
+    replace:
+      'await own.onEvent(event);\n          if (event.type === "sandbox") this.#remember(call, event.sandboxId);',
+    test: "test/e2e/http-environments.test.ts",
+    name: "environments over HTTP with keys on docker > have a row for each command",
+  },
 ];

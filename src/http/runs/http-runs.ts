@@ -122,8 +122,9 @@ export class HttpRuns {
         // No event is sent before the caller has the result of `begin`.
         await Promise.resolve();
         const tell: OperationCall["onEvent"] = async (event) => {
-          await own.onEvent(event);
+          // First: a moment later the sandbox may do something else beside it.
           if (event.type === "sandbox") this.#remember(call, event.sandboxId);
+          await own.onEvent(event);
           await onEvent?.(event);
         };
         const ids = { sandboxId, runId: sandboxId === undefined ? call.id : undefined };
