@@ -9,10 +9,10 @@ import path from "node:path";
 
 /** A request to Docker's API for a new container. */
 interface CreateBody {
-  HostConfig: { SecurityOpt?: readonly string[]; ReadonlyRootfs?: boolean };
+  HostConfig: { SecurityOpt?: readonly string[]; ReadonlyRootfs?: boolean; MaskedPaths?: readonly string[] };
 }
 
-/** A socket in front of Docker's that weakens every container: it gets no seccomp filter, and a writable root. */
+/** A socket in front of Docker's that weakens every container: no seccomp filter of its own, a writable root, nothing of /proc covered. */
 export class OpeningProxy implements AsyncDisposable {
   readonly #folder: string = mkdtempSync(path.join(tmpdir(), "glovebox-opening-"));
   readonly #target: string = (process.env["DOCKER_HOST"] ?? "unix:///var/run/docker.sock").replace("unix://", "");
@@ -79,5 +79,6 @@ function opened(bytes: Buffer): Buffer {
   const kept = (body.HostConfig.SecurityOpt ?? []).filter((option) => !option.startsWith("seccomp"));
   body.HostConfig.SecurityOpt = [...kept, "seccomp=unconfined"];
   body.HostConfig.ReadonlyRootfs = false;
+  body.HostConfig.MaskedPaths = [];
   return Buffer.from(JSON.stringify(body));
 }
