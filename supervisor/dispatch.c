@@ -324,6 +324,10 @@ void dispatch_due(void) {
   for (int i = 0; i < (int)MAX_STREAMS; i++) {
     if (streams[i].kind == KIND_PROGRAM && streams[i].due & DUE_LEFT) send_left(&streams[i]);
   }
+}
+
+/* After the events of streams: the last one to go wakes nobody. */
+void dispatch_ended(void) {
   if (!ending_all) return;
   for (int i = 0; i < (int)MAX_STREAMS; i++) {
     if (streams[i].kind != KIND_FREE && !(streams[i].kind == KIND_PROGRAM && streams[i].gone)) return;

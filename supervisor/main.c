@@ -156,6 +156,7 @@ int main(int argc, char **argv, char **env) {
     dispatch_due();
     trees_pass();
     streams_events();
+    dispatch_ended();
     numbers_push();
     netlink_look();
     control_write();

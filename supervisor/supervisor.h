@@ -123,6 +123,7 @@ bool room_for_events(void);
 /* dispatch.c: what each frame of the host does */
 void dispatch(uint8_t type, uint32_t number, const uint8_t *payload, uint32_t length);
 void dispatch_due(void);
+void dispatch_ended(void);
 bool dispatch_can_take(void);
 extern bool ending_all;
 

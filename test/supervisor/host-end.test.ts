@@ -1,5 +1,6 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
+import { setTimeout } from "node:timers/promises";
 import { Duplex, Readable } from "node:stream";
 import { afterEach, describe, expect, it } from "vitest";
 import { SupervisorChannel } from "../../src/engines/supervised/channel/channel.ts";
@@ -51,10 +52,14 @@ describe.skipIf(reason !== undefined)(`the shipped supervisor and the host's end
       explain: async (end) => ({ error: new GloveboxError("SANDBOX_LOST", end.detail), isGone: true }),
     });
   };
+  /** Its process has ended. */
+  const gone = async (): Promise<void> => {
+    if (child.exitCode === null && child.signalCode === null) await once(child, "close");
+  };
   afterEach(async () => {
     await channel.close();
     // The end of its stream is the supervisor's; bubblewrap must not be killed before it has set up its own.
-    if (child.exitCode === null && child.signalCode === null) await once(child, "close");
+    await gone();
   });
 
   const run = async (command: readonly string[], input = "") => {
@@ -125,5 +130,26 @@ describe.skipIf(reason !== undefined)(`the shipped supervisor and the host's end
     expect((await channel.left()).count).toBe(1);
     await channel.endAll(10);
     expect((await channel.ended).reason).toBe("asked");
+  });
+
+  it("end at once when the last stream does", async () => {
+    const waitsMs: number[] = [];
+    for (let round = 0; round < 5; round++) {
+      start();
+      await channel.hello();
+      const onConnection = (connection: Duplex): void => void connection.destroy();
+      const listener = await channel.listen(0, 4, { kind: "connections", onConnection });
+      await listener.started;
+      const ending = channel.endAll(10);
+      await setTimeout(50);
+      const begunMs = performance.now();
+      void listener.close();
+      await ending;
+      expect((await channel.ended).reason).toBe("asked");
+      waitsMs.push(performance.now() - begunMs);
+      await gone();
+    }
+    // Pid 1 looks around each second by itself: what waits for that takes as long.
+    expect(waitsMs.toSorted((one, other) => one - other)[2]).toBeLessThan(900);
   });
 });
