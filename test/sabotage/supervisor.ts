@@ -323,12 +323,4 @@ export const supervisorSabotages: readonly Sabotage[] = [
     test: programs,
     name: "leaves no descriptor, no process and no child behind",
   },
-  {
-    id: "supervisor: an end waits for the next look around",
-    file: "supervisor/main.c",
-    find: "    streams_events();\n    dispatch_ended();",
-    replace: "    dispatch_ended();\n    streams_events();",
-    test: "test/supervisor/host-end.test.ts",
-    name: "end at once when the last stream does",
-  },
 ];
