@@ -60,7 +60,6 @@ export const appleSubject: Subject = {
       "mounts are not visible from the host: a project inside a folder that another sandbox can write to is refused",
     "limits.cpu": "only whole CPUs: fractions are refused",
     "limits.sockets": ownMachine,
-    "limits.netlink": ownMachine,
     "user-shares.watch": ownMachine,
     "user-shares.queue": ownMachine,
     "user-shares.descriptor": ownMachine,
