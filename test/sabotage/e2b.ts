@@ -109,4 +109,12 @@ export const e2bSabotages: readonly Sabotage[] = [
     test: "src/e2b/envd/processes/process-table.test.ts",
     name: "are bounded in each sandbox",
   },
+  {
+    id: "e2b: a compressed upload counts as little as it was sent",
+    file: "src/e2b/envd/files/read-upload.ts",
+    find: "inFlight.hold(principal, maxBytes)",
+    replace: "inFlight.hold(principal)",
+    test: "src/e2b/envd/files/read-upload.test.ts",
+    name: "counts what a compressed upload may become",
+  },
 ];

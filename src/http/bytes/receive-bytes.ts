@@ -52,8 +52,12 @@ async function receive(
   const caller = callerOf(request);
   const size = announcedSize(request.raw);
   const held = inFlight.hold(caller.principal, transferBytes);
-  reply.raw.once("close", () => held.release());
-  takesItsTime(request.raw.socket);
+  const isDone = takesItsTime(request.raw.socket);
+  reply.raw.once("close", () => {
+    held.release();
+    // The next request of this connection has the usual time again.
+    isDone();
+  });
   const stalled = new AbortController();
   const signals = [untilClosed(reply.raw), stalled.signal, ...(caller.revoked === undefined ? [] : [caller.revoked])];
   const call = { ...caller, signal: AbortSignal.any(signals), stdin: piecesOf(request.raw, stalled) };

@@ -39,8 +39,13 @@ it("a connection on which nothing came is closed without an answer", async () =>
 it("an upload that may take its time is not ended by the time for a request", () => {
   const socket = new Socket();
   takesItsTime(socket);
+  // Of another connection, whose upload has been answered.
+  const answered = new Socket();
+  takesItsTime(answered)();
   answerBrokenRequest(Object.assign(new Error("late"), { code: "ERR_HTTP_REQUEST_TIMEOUT" }), socket);
   expect(socket.destroyed).toBe(false);
+  answerBrokenRequest(Object.assign(new Error("late"), { code: "ERR_HTTP_REQUEST_TIMEOUT" }), answered);
+  expect(answered.destroyed).toBe(true);
   answerBrokenRequest(Object.assign(new Error("reset"), { code: "ECONNRESET" }), socket);
   expect(socket.destroyed).toBe(true);
 });

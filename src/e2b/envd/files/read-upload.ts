@@ -37,6 +37,11 @@ export async function readUpload(
   if (!isForm && path === "") throw new E2bRefusal(400, "path: expected in the query of an upload of plain bytes");
   const maxBytes = isForm ? maxFormBytes : maxFileBytes;
   const sent = await readWhole(exchange, { inFlight, principal, maxBytes });
+  if (encoding.toLowerCase() === "gzip") {
+    // Few bytes may become as many as there may be: they are held before there are any.
+    const unpacked = inFlight.hold(principal, maxBytes);
+    exchange.response.once("close", () => unpacked.release());
+  }
   const body = await decoded(sent, encoding, maxBytes);
   const files = isForm ? await filesOfForm(body, type, path) : [{ path, content: body }];
   if (files.some(({ content }) => content.length > maxFileBytes)) throw tooLarge(maxFileBytes);
