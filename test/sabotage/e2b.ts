@@ -38,14 +38,6 @@ export const e2bSabotages: readonly Sabotage[] = [
     name: "refuses by name what it does not have",
   },
   {
-    id: "e2b: sandboxes outlive the key that made them",
-    file: "src/cli/commands/serve-command.ts",
-    find: "      forE2b?.endPrincipal(principal);\n      void platform.endPrincipal(principal);\n",
-    replace: "      if (principal === '') forE2b?.endPrincipal(principal);\n",
-    test: control,
-    name: "ends the sandboxes of a key that is revoked",
-  },
-  {
     id: "e2b: a file needs no token",
     file: "src/e2b/envd/files/file-access.ts",
     find: "if (!isRight) throw",
@@ -68,14 +60,6 @@ export const e2bSabotages: readonly Sabotage[] = [
     replace: "return shown.startsWith('v1_') || secretCheck(signatureOf(file, token))(shown);",
     test: "src/e2b/envd/files/signature.test.ts",
     name: "are good for one path",
-  },
-  {
-    id: "e2b: what an upload unpacks to has no bound",
-    file: "src/e2b/envd/files/read-upload.ts",
-    find: "{ maxOutputLength: maxBytes }",
-    replace: "{ maxOutputLength: 100 * maxBytes }",
-    test: files,
-    name: "stay inside the sandbox and within bounds",
   },
   {
     id: "e2b: programs need no token",
