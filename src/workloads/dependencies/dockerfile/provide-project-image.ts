@@ -9,6 +9,7 @@ import { onHost } from "../../../sandbox/copy/on-host.ts";
 import type { Caller } from "../../../sandbox/sandboxes.ts";
 import { readPlainFile } from "../image/read-plain-file.ts";
 import { readContext, type ContextSource } from "./build-context.ts";
+import { buildEnded } from "./build-error.ts";
 import type { BuiltImage, ImageBuildRequest } from "./build-request.ts";
 import { BuildSandbox } from "./build-sandbox.ts";
 import { contextFolder } from "./build-scripts.ts";
@@ -17,7 +18,7 @@ import { dropOldImages, findKept, keptLabels, keptMs } from "./kept-image.ts";
 import { copyOf, firstState } from "./next-step.ts";
 import { parseDockerfile, type Dockerfile } from "./parse-dockerfile.ts";
 import { parsePattern, type PathPattern } from "./path-pattern.ts";
-import { openBuildNetwork, runSteps, withinTime } from "./run-steps.ts";
+import { openBuildNetwork, root, runSteps, withinTime } from "./run-steps.ts";
 
 const maxFileBytes = 64 * kibibyte;
 
@@ -60,17 +61,30 @@ async function build(
   await using place = await BuildSandbox.open(request, base, { ...caller, signal });
   // The image is stored under the digest of what is read now: the project may have changed since the lookup.
   const context = readContext(source);
+  await makeContextFolder(place, signal);
   await place.sandbox.files.writeTree(contextFolder, context.entries, { signal });
   const key = keyOf(context.digest());
   const variables = await openBuildNetwork(place, request, { ...caller, signal });
   const environment = await runSteps({ place, dockerfile, request, variables, signal });
-  const clear = ["rm", "-rf", contextFolder];
-  await place.run({ command: clear, environment: {}, workingDirectory: "/", user: "0:0" }, signal);
+  await place.run({ ...root, command: ["rm", "-rf", contextFolder] }, signal);
   request.onProgress("Keeping the image for later runs");
   const marks = { labels: keptLabels(key, environment), lifetimeMs: keptMs, isKept: true };
   const image = await place.sandbox.commit(marks, { signal });
   await dropOldImages(request.engine, request.now(), signal);
   return { image, environment };
+}
+
+/**
+ * By a program, as only those of a build have capabilities: an image's `/` may be closed to root without them (mode 0555,
+ * as Podman 4.3.1 stores images).
+ */
+async function makeContextFolder(place: BuildSandbox, signal: AbortSignal): Promise<void> {
+  const { exitCode, words } = await place.run({ ...root, command: ["mkdir", contextFolder] }, signal);
+  if (exitCode === 0) return;
+  throw buildEnded(
+    `its base image has no room for the project's files: ${words.trim() || `mkdir ${contextFolder} was ended`}`,
+    `Take a base image with sh, mkdir and cp, and without ${contextFolder}.`,
+  );
 }
 
 /** @throws UNSUPPORTED if a build's resources cannot be limited */

@@ -9,7 +9,8 @@ import type { Dockerfile } from "./parse-dockerfile.ts";
 import type { Instruction } from "./split-dockerfile.ts";
 
 type Variables = Readonly<Record<string, string>>;
-const root = { environment: {}, workingDirectory: "/", user: "0:0" } as const;
+/** What programs of a build have that no instruction says otherwise. */
+export const root = { environment: {}, workingDirectory: "/", user: "0:0" } as const;
 
 /** A build under way. */
 export interface Build {
