@@ -14,6 +14,8 @@ import { judgeSabotage } from "./judge-sabotage.ts";
 
 const root = fileURLToPath(new URL("../", import.meta.url));
 const words = process.argv.slice(2);
+/** Rare tests notice faults too. */
+const everyTest = ["--project", "*", "--tags-filter", "rare || !rare"];
 const chosen = sabotages.filter(
   ({ id, file }) => words.length === 0 || words.some((word) => id.includes(word) || file.includes(word)),
 );
@@ -75,7 +77,7 @@ function runTest({ test, name }: Sabotage): string | null {
   const report = join(copy, "sabotage-report.json");
   rmSync(report, { force: true });
   const pattern = name.replaceAll(/[$()*+.?[\\\]^{|}]/g, String.raw`\$&`);
-  const vitest = ["node_modules/.bin/vitest", "run", test, "--testNamePattern", pattern, "--retry=0"];
+  const vitest = ["node_modules/.bin/vitest", "run", ...everyTest, test, "--testNamePattern", pattern, "--retry=0"];
   spawnSync(join(root, "node_modules/.bin/node"), [...vitest, "--reporter=json", `--outputFile.json=${report}`], {
     cwd: copy,
     stdio: "ignore",

@@ -382,7 +382,7 @@ export const doorsSabotages: readonly Sabotage[] = [
     file: "src/http/runs/http-runs.ts",
     find: 'if (event.type === "sandbox") this.#remember(call, event.sandboxId);\n          await own.onEvent(event);',
     replace:
-      'await own.onEvent(event);\n          if (event.type === "sandbox") this.#remember(call, event.sandboxId);',
+      'await own.onEvent(event);\n          await new Promise((next) => setTimeout(next, 200));\n          if (event.type === "sandbox") this.#remember(call, event.sandboxId);',
     test: "test/e2e/http-environments.test.ts",
     name: "environments over HTTP with keys on docker > have a row for each command",
   },

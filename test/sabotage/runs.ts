@@ -12,7 +12,7 @@ const verdictsOfRuns: readonly Sabotage[] = [
     find: "return after - (before ?? 0);",
     replace: "return before === null ? null : after;",
     test: verdicts,
-    name: "a session's verdicts on local > want of memory",
+    name: "a session's verdicts on local > running out of memory",
   },
   {
     id: "session: the time limit counts from the request",
