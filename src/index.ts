@@ -15,7 +15,7 @@ export type { Preview, Previews } from "./library/objects/previews.ts";
 export type { Agents } from "./library/objects/agents.ts";
 export type { Tests } from "./library/objects/tests.ts";
 export type { Environment, Environments } from "./library/objects/environment.ts";
-export type { Session, Sessions } from "./library/objects/session.ts";
+export type { Contexts, Session, Sessions } from "./library/objects/session.ts";
 export type { Sandbox, Sandboxes } from "./library/objects/sandbox.ts";
 export type { Files } from "./library/objects/files.ts";
 export type { Process, Processes } from "./library/objects/programs/processes.ts";
@@ -32,6 +32,7 @@ export type {
   AgentOptions,
   SessionOptions,
   SessionRunOptions,
+  ContextOptions,
   EnvironmentOptions,
   CommandOptions,
   ProcessOptions,
@@ -66,6 +67,7 @@ export type {
   TerminalResult,
   SessionDetails,
   SessionRow,
+  ContextRow,
   EnvironmentDetails,
   EnvironmentRow,
   PreviewDetails,

@@ -290,6 +290,15 @@
     };
   }
 
+  /** Whether the interpreter has been in the folder where it begins. */
+  let hasEntered = false;
+
+  function enter(folder) {
+    if (hasEntered || folder === "") return;
+    process.chdir(folder);
+    hasEntered = true;
+  }
+
   async function run(header, code, name) {
     for (const [key, value] of Object.entries(header.environment)) process.env[key] = value;
     const restoreVariables = setVariables(header.variables);
@@ -298,6 +307,7 @@
     process.exitCode = 0;
     const failed = new Promise((_, reject) => (fail = reject));
     try {
+      enter(header.working_directory);
       const value = await Promise.race([vm.runInThisContext(code, { filename: name }), failed]);
       if (value !== undefined) {
         globalThis._ = value;

@@ -43,6 +43,7 @@ def _main():
     # The lines of each call, by its name.
     sources = {}
     loops = []
+    entered = []
     environment = os.environb
 
     def read(size):
@@ -140,11 +141,16 @@ def _main():
             show_figure(plots.figure(number))
         plots.close("all")
 
+    def enter(folder):
+        """Goes there when nothing has gone there yet, or when the current folder is gone."""
+        if folder and not (entered and os.path.isdir(".")):
+            os.chdir(folder)
+            entered.append(folder)
+
     def prepare(header, code, name):
         for key, value in header["environment"].items():
             os.environ[key] = value
-        if header["working_directory"] and not os.path.isdir("."):
-            os.chdir(header["working_directory"])
+        enter(header["working_directory"])
         sys.argv = [header["main"]] + header["arguments"]
         paths = [path for path in header["environment"].get("PYTHONPATH", "").split(os.pathsep) if path]
         sys.path[:0] = [path for path in paths if path not in sys.path]

@@ -35,6 +35,7 @@ import { copyIntoSandboxContract } from "../../src/operations/sandboxes/copies/c
 import { execInSandboxContract, openTerminalContract } from "../../src/operations/sandboxes/programs/exec-contract.ts";
 import { listSandboxesContract, pruneSandboxesContract } from "../../src/operations/sandboxes/sandboxes-contract.ts";
 import { runCodeContract } from "../../src/operations/session/run-code-contract.ts";
+import { createContextContract } from "../../src/operations/session/contexts-contract.ts";
 import { listSessionsContract, openSessionContract } from "../../src/operations/session/sessions-contract.ts";
 import { runTestsContract } from "../../src/operations/tests/run-tests-contract.ts";
 import { fieldNames, TypeWriter, type Schema, type TypeForm } from "./schema-type.ts";
@@ -62,6 +63,7 @@ const optionTypes: readonly Row[] = [
   ["AgentOptions", into(runAgentContract), "A coding agent's run for a group."],
   ["SessionOptions", into(openSessionContract), "What a session is opened with, and keeps."],
   ["SessionRunOptions", into(runCodeContract), "A program in a session.", ["session_id"]],
+  ["ContextOptions", into(createContextContract), "What a context is made of.", ["session_id"]],
   ["EnvironmentOptions", into(createEnvironmentContract), "What an environment is made of."],
   ["CommandOptions", into(runCommandContract), "A command in an environment.", ["env_id"]],
   ["ProcessOptions", into(startProcessContract), "A background process.", place],
@@ -94,6 +96,7 @@ const resultTypes: readonly Row[] = [
   ["ExecResult", outOf(execInSandboxContract), "What came of a program in a live sandbox."],
   ["TerminalResult", outOf(openTerminalContract), "How a program in a terminal ended."],
   ["SessionDetails", outOf(openSessionContract), "A session as it was opened."],
+  ["ContextRow", outOf(createContextContract), "A context of a session that keeps variables."],
   ["SessionRow", eachOf(listSessionsContract, "sessions"), "A session as a list shows it."],
   ["EnvironmentDetails", outOf(createEnvironmentContract), "An environment as it was created."],
   ["EnvironmentRow", eachOf(listEnvironmentsContract, "environments"), "An environment as a list shows it."],

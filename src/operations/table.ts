@@ -2,6 +2,12 @@ import { runCodeContract } from "./session/run-code-contract.ts";
 import { endSessionContract } from "./session/end-session-contract.ts";
 import { downloadFileContract, uploadFileContract } from "./files/bytes-contract.ts";
 import { editFileContract, listFilesContract, readFileContract, writeFileContract } from "./files/files-contract.ts";
+import {
+  createContextContract,
+  endContextContract,
+  listContextsContract,
+  restartContextContract,
+} from "./session/contexts-contract.ts";
 import { getSessionContract, listSessionsContract, openSessionContract } from "./session/sessions-contract.ts";
 import { executeCodeContract } from "./execute/execute-contract.ts";
 import { runTestsContract } from "./tests/run-tests-contract.ts";
@@ -44,6 +50,10 @@ export const operationTable: readonly OperationContract[] = [
   listSessionsContract,
   getSessionContract,
   endSessionContract,
+  createContextContract,
+  listContextsContract,
+  restartContextContract,
+  endContextContract,
   listFilesContract,
   readFileContract,
   writeFileContract,

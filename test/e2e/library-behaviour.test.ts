@@ -172,6 +172,27 @@ describe.each(subjects)("%s", (_, open) => {
     expect(await session.processes.list()).toMatchObject([{ processId: echo.id, state: "exited", exitCode: 0 }]);
   });
 
+  it("has contexts of a session that keeps variables", async () => {
+    await using session = await subject.glovebox.sessions.open({ keepVariables: true });
+    const made = await session.contexts.create({ context: "left", language: "python", cwd: "/tmp" });
+    expect(made).toMatchObject({ context: "left", runtime: "python", cwd: "/tmp", running: false, lastUsedAt: null });
+    await session.run({ context: "left", code: "import os; x = os.getcwd()" });
+    await session.run({ ...python("x = 'right'"), context: "right" });
+    const left = await session.run({ context: "left", code: "x" });
+    expect(left).toMatchObject({ ok: true, context: "left", displays: [{ content: "'/tmp'" }] });
+    expect(await session.contexts.restart("left")).toMatchObject({ running: false });
+    expect(await session.run({ context: "left", code: "'x' in globals()" })).toMatchObject({
+      displays: [{ content: "False" }],
+      variablesLost: true,
+    });
+    await session.contexts.end("left");
+    expect((await session.contexts.list()).map(({ context }) => context)).toEqual(["right"]);
+    await expect(session.contexts.end("left")).rejects.toMatchObject({ errorType: "NOT_FOUND" });
+    const another = await subject.glovebox.sessions.open();
+    await expect(another.run({ code: "1", context: "right" })).rejects.toMatchObject({ context: { field: "context" } });
+    await another.close();
+  });
+
   it("moves files that JSON could not carry, in pieces and as a whole", async () => {
     await using session = await subject.glovebox.sessions.open();
     const large = Uint8Array.from({ length: 11 * 2 ** 20 }, (__, index) => index % 251);

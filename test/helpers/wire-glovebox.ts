@@ -9,6 +9,12 @@ import {
   listEnvironmentsContract,
 } from "../../src/operations/environments/environments-contract.ts";
 import { doctorContract } from "../../src/operations/doctor/doctor-contract.ts";
+import {
+  createContextContract,
+  endContextContract,
+  listContextsContract,
+  restartContextContract,
+} from "../../src/operations/session/contexts-contract.ts";
 import { endSessionContract } from "../../src/operations/session/end-session-contract.ts";
 import { execInSandboxContract, openTerminalContract } from "../../src/operations/sandboxes/programs/exec-contract.ts";
 import { executeCodeContract } from "../../src/operations/execute/execute-contract.ts";
@@ -39,6 +45,7 @@ import type { OperationContract, ResponseOf } from "../../src/operations/contrac
 import { parseRequest } from "../../src/operations/contract/parse-request.ts";
 import { openEmbeddedCaller, type EmbeddedOptions } from "../../src/library/embedded-caller.ts";
 import { runCodeContract } from "../../src/operations/session/run-code-contract.ts";
+import { openSessionContract } from "../../src/operations/session/sessions-contract.ts";
 import { runCommandContract } from "../../src/operations/environments/run-command-contract.ts";
 import { runAgentContract } from "../../src/operations/agents/run-agent-contract.ts";
 import { runTestsContract } from "../../src/operations/tests/run-tests-contract.ts";
@@ -95,11 +102,18 @@ export async function createGlovebox(options: EmbeddedOptions = {}) {
       stop: on(stopPreviewContract),
     },
     runCode: on(runCodeContract),
+    openSession: plain(openSessionContract),
     listFiles: plain(listFilesContract),
     readFile: on(readFileContract),
     writeFile: on(writeFileContract),
     editFile: on(editFileContract),
     endSession: plain(endSessionContract),
+    contexts: {
+      create: on(createContextContract),
+      list: on(listContextsContract),
+      restart: on(restartContextContract),
+      end: on(endContextContract),
+    },
     environments: {
       create: on(createEnvironmentContract),
       runCommand: on(runCommandContract),

@@ -17,9 +17,9 @@ const verdictsOfRuns: readonly Sabotage[] = [
   {
     id: "session: the time limit counts from the request",
     file: "src/workloads/session/run-in-session.ts",
-    find: "return useWith(session, needs, caller, async (opened, { signal }) => {",
+    find: "return useWith(session, needs, mine, async (opened, { signal }) => {",
     replace: `const askedMs = dependencies.monotonicMs();
-  return useWith(session, needs, caller, async (opened, { signal }) => {
+  return useWith(session, needs, mine, async (opened, { signal }) => {
     call = { ...call, timeoutMs: Math.max(1, call.timeoutMs - (dependencies.monotonicMs() - askedMs)) };`,
     test: verdicts,
     name: "when a call of a session had to wait",
@@ -145,12 +145,111 @@ const encodings: readonly Sabotage[] = [
   },
 ];
 
+const contexts: readonly Sabotage[] = [
+  {
+    id: "contexts: one interpreter serves them all",
+    file: "src/workloads/session/variables/start-interpreter.ts",
+    find: "const known = live.interpreters.get(context);",
+    replace: "const known = [...live.interpreters.values()].find((each) => !each.isOver);",
+    test: "test/e2e/session-contexts.test.ts",
+    name: "on docker > have variables, imports and a working folder",
+  },
+  {
+    id: "contexts: the folder of one is the session's",
+    file: "src/workloads/session/run-call.ts",
+    find: "sandbox.folderOf(context?.workingDirectory ?? profile.workingDirectory)",
+    replace: "sandbox.folderOf(profile.workingDirectory)",
+    test: "test/e2e/session-contexts.test.ts",
+    name: "on docker > begin in the folder",
+  },
+  {
+    id: "contexts: Python begins where the session does",
+    file: "images/runners/python-interpreter.py",
+    find: 'if folder and not (entered and os.path.isdir(".")):',
+    replace: 'if folder and not os.path.isdir("."):',
+    test: "test/e2e/session-contexts.test.ts",
+    name: "on docker > begin in the folder",
+  },
+  {
+    id: "contexts: JavaScript begins where the session does",
+    file: "images/runners/javascript-interpreter.cjs",
+    find: 'if (hasEntered || folder === "") return;',
+    replace: "return;",
+    test: "test/e2e/session-contexts.test.ts",
+    name: "on docker > begin in the folder",
+  },
+  {
+    id: "contexts: a session has any number",
+    file: "src/workloads/session/variables/contexts.ts",
+    find: "if (this.#contexts.size >= maxContexts) {",
+    replace: "if (this.#contexts.size < 0) {",
+    test: "src/workloads/session/variables/contexts.test.ts",
+    name: "are at most eight",
+  },
+  {
+    id: "contexts: one is used by another runtime",
+    file: "src/workloads/session/variables/contexts.ts",
+    find: "if (known !== undefined && known.toolchain !== spec.toolchain) throw",
+    replace: 'if (known !== undefined && known.name === "") throw',
+    test: "src/workloads/session/variables/contexts.test.ts",
+    name: "belong to one runtime",
+  },
+  {
+    id: "contexts: a runtime's name is any runtime's",
+    file: "src/workloads/session/variables/contexts.ts",
+    find: "if (own !== undefined && own !== spec.toolchain) throw",
+    replace: "if (own === null) throw",
+    test: "src/workloads/session/variables/contexts.test.ts",
+    name: "belong to one runtime",
+  },
+  {
+    id: "contexts: a session without variables ignores them",
+    file: "src/operations/session/run-code-handler.ts",
+    find: "throw noContexts(name);",
+    replace: "return {};",
+    test: "test/e2e/session-contexts.test.ts",
+    name: "on docker > of a session without keep_variables",
+  },
+  {
+    id: "contexts: what one has started survives its end",
+    file: "src/workloads/session/session-sandbox.ts",
+    find: "    interpreter.giveUp();\n    await this.endLeftBehind(interpreter.process);",
+    replace: "    await interpreter.end();",
+    test: "test/e2e/session-contexts.test.ts",
+    name: "on docker > are restarted and ended at once",
+  },
+  {
+    id: "contexts: a restart leaves the calls that run and wait",
+    file: "src/workloads/session/session.ts",
+    find: "      context.stop(how);\n",
+    replace: "",
+    test: "test/e2e/session-contexts.test.ts",
+    name: "on docker > cancel their own calls on restart",
+  },
+  {
+    id: "contexts: one that a neighbour has stopped stays so",
+    file: "src/workloads/session/variables/start-interpreter.ts",
+    find: "    known.process.resume?.();\n",
+    replace: "",
+    test: "test/e2e/session-contexts.test.ts",
+    name: "on docker > answer truly whatever a program",
+  },
+  {
+    id: "contexts: a name may be anything",
+    file: "src/operations/contract/request/name-schema.ts",
+    find: "nameText: z.ZodString = z.string().refine(isName, expected)",
+    replace: "nameText: z.ZodString = z.string()",
+    test: "test/e2e/session-contexts.test.ts",
+    name: "on docker > belong to one runtime",
+  },
+];
+
 const demands: readonly Sabotage[] = [
   {
     id: "runs: a call that ended its interpreter does not say that variables are gone",
     file: "src/workloads/session/run-in-session.ts",
-    find: "const endsNow = keepsVariables && !live.keepsVariablesOf(toolchain);",
-    replace: "const endsNow = keepsVariables && live.interpreters.size === 0;",
+    find: "const endsNow = context !== null && !live.keepsVariablesOf(context);",
+    replace: "const endsNow = context !== null && live.interpreters.size === 0;",
     test: "test/e2e/session-variables.test.ts",
     name: "on docker that keeps variables > loses them with its interpreter",
   },
@@ -333,4 +432,4 @@ const demands: readonly Sabotage[] = [
 ];
 
 /** How runs end, what they are told, and what they demand. */
-export const runsSabotages: readonly Sabotage[] = [...verdictsOfRuns, ...encodings, ...demands];
+export const runsSabotages: readonly Sabotage[] = [...verdictsOfRuns, ...encodings, ...contexts, ...demands];

@@ -1,3 +1,9 @@
+import {
+  createContextContract,
+  endContextContract,
+  listContextsContract,
+  restartContextContract,
+} from "../../operations/session/contexts-contract.ts";
 import { endSessionContract } from "../../operations/session/end-session-contract.ts";
 import { runCodeContract } from "../../operations/session/run-code-contract.ts";
 import { listSessionsContract, openSessionContract } from "../../operations/session/sessions-contract.ts";
@@ -5,8 +11,8 @@ import type { CallOptions, RunOptions } from "./call-options.ts";
 import type { Calls } from "./calls.ts";
 import type { Execution } from "./execution.ts";
 import { Files } from "./files.ts";
-import type { SessionOptions, SessionRunOptions } from "./generated/options.ts";
-import type { SessionDetails, SessionRow, SessionRunResult } from "./generated/results.ts";
+import type { ContextOptions, SessionOptions, SessionRunOptions } from "./generated/options.ts";
+import type { ContextRow, SessionDetails, SessionRow, SessionRunResult } from "./generated/results.ts";
 import { Processes } from "./programs/processes.ts";
 import type { Result } from "./forms/result.ts";
 
@@ -42,6 +48,8 @@ export class Session implements AsyncDisposable {
   readonly details: SessionDetails | null;
   readonly files: Files;
   readonly processes: Processes;
+  /** With `keepVariables`: variables apart from each other. */
+  readonly contexts: Contexts;
   readonly #calls: Calls;
 
   /** @internal */
@@ -51,6 +59,7 @@ export class Session implements AsyncDisposable {
     this.details = details;
     this.files = new Files(calls, { sessionId: id });
     this.processes = new Processes(calls, { sessionId: id });
+    this.contexts = new Contexts(calls, id);
   }
 
   /** Runs a program, in TypeScript unless `language` says otherwise; runs of a session happen one after another. */
@@ -66,5 +75,39 @@ export class Session implements AsyncDisposable {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
+  }
+}
+
+/**
+ * The contexts of one session that keeps variables: at most 8, each with variables of its own. `session.run` takes the name
+ * of one as `context`, and makes it if there is none.
+ */
+export class Contexts {
+  readonly #calls: Calls;
+  readonly #sessionId: string;
+
+  /** @internal */
+  constructor(calls: Calls, sessionId: string) {
+    this.#calls = calls;
+    this.#sessionId = sessionId;
+  }
+
+  /** Makes one, with a language and a working folder; its interpreter starts with its first run. @throws ALREADY_EXISTS, CAPACITY */
+  create(options: ContextOptions, call?: CallOptions): Promise<ContextRow> {
+    return this.#calls.send(createContextContract, { ...options, sessionId: this.#sessionId }, call);
+  }
+
+  async list(call?: CallOptions): Promise<readonly ContextRow[]> {
+    return (await this.#calls.send(listContextsContract, { sessionId: this.#sessionId }, call)).contexts;
+  }
+
+  /** Ends its interpreter at once, with its variables, and cancels its runs; the next one begins anew. @throws NOT_FOUND */
+  restart(context: string, call?: CallOptions): Promise<ContextRow> {
+    return this.#calls.send(restartContextContract, { context, sessionId: this.#sessionId }, call);
+  }
+
+  /** Does the same, and forgets it. @throws NOT_FOUND */
+  async end(context: string, call?: CallOptions): Promise<void> {
+    await this.#calls.send(endContextContract, { context, sessionId: this.#sessionId }, call);
   }
 }

@@ -7,7 +7,7 @@ import { programText } from "../contract/program-text.ts";
 import { runSettings } from "../contract/request/run-settings-schema.ts";
 import { secretsSchema } from "../contract/request/secrets-schema.ts";
 import { isolationLevels, javascriptRuntimes, languages } from "../contract/wire-values.ts";
-import { keepVariables, sessionId } from "./session-id-schema.ts";
+import { contextName, keepVariables, sessionId } from "./session-id-schema.ts";
 
 /** Request of a call in a session (SPEC SE0). */
 const runCodeRequestSchema = z.strictObject({
@@ -28,6 +28,11 @@ const runCodeRequestSchema = z.strictObject({
     .optional()
     .describe("Environment variables of this call's program; later calls do not have them."),
   keep_variables: keepVariables,
+  context: contextName
+    .optional()
+    .describe(
+      "With keep_variables: a name for variables apart from others of the session, at most 8; a new name makes them. Language and runtime default to its own. Default: the one of the runtime: python, bun or node.",
+    ),
   secrets: secretsSchema.optional(),
   timeout_seconds: z.number().optional().describe("Time for the program; short for limits.timeout_seconds."),
   ...runSettings,
@@ -63,6 +68,7 @@ const runCodeResponseSchema = z.object({
     })
     .optional()
     .describe("With keep_variables: the exception that ended the program, in the program's own words."),
+  context: z.string().optional().describe("With keep_variables: the context that has its variables."),
   variables_lost: z
     .boolean()
     .optional()
@@ -76,7 +82,7 @@ function displayLines(displays: RunCodeResponse["displays"] = []): readonly stri
 }
 
 const preloadCaveat =
-  "Without namespaces (bubblewrap) here it runs at isolation preload, on the machine itself, which is no wall: `isolation` and warnings say so.";
+  "Without bubblewrap it runs at isolation preload here, on the machine itself, which is no wall: warnings say so.";
 
 /** `run_code`: runs a program in a session, which keeps its files. */
 export const runCodeContract = defineOperation({
@@ -87,7 +93,7 @@ export const runCodeContract = defineOperation({
     "the end of the connection or 15 idle minutes; variables do not (but see keep_variables): each call is a fresh program. Print what you want to know.",
     'Import files of earlier calls by absolute path ("/work/helper.ts").',
     "No network unless `network` asks; no file of the host. A program that fails is an answer: read outcome, stderr and error.suggestion.",
-    "`restarted` means a new sandbox; warnings say what became of the files.",
+    "`restarted`: a new sandbox; warnings say what became of the files.",
   ].join(" "),
   request: runCodeRequestSchema,
   response: runCodeResponseSchema,

@@ -9,6 +9,7 @@ import { parseNetwork } from "../../policy/network/network.ts";
 import { checkPackages, ecosystemOf } from "../../policy/package-specs.ts";
 import { runInSession } from "../../workloads/session/run-in-session.ts";
 import type { SessionCall } from "../../workloads/session/session-call.ts";
+import { usualIn } from "../../workloads/session/variables/contexts.ts";
 import { explicitDemands } from "../handling/explicit-demands.ts";
 import type { OperationCall } from "../contract/operation-call.ts";
 import { handle } from "../handling/handler.ts";
@@ -20,6 +21,7 @@ import { requestedLimits } from "../handling/requested-limits.ts";
 import type { RequestOf } from "../contract/operation-contract.ts";
 import { runCodeContract, type RunCodeResponse } from "./run-code-contract.ts";
 import { callListener } from "../handling/call-events.ts";
+import { noContexts } from "./contexts-handler.ts";
 import { sessionOf } from "./session-of.ts";
 
 type Request = RequestOf<typeof runCodeContract>;
@@ -28,7 +30,7 @@ type Request = RequestOf<typeof runCodeContract>;
 export const runCodeHandler = handle(runCodeContract, run);
 
 async function run(platform: PlatformParts, request: Request, call: OperationCall): Promise<RunCodeResponse> {
-  const checked = await callOf(platform, request, call);
+  const checked = await callOf(platform, { ...request, ...inContext(platform, request, call) }, call);
   const { session, notes: sessionNotes } = await sessionOf(platform, request, call);
   const { keepsVariables } = session.settings;
   if (keepsVariables) assertKeepable(request, call, checked);
@@ -52,11 +54,29 @@ async function run(platform: PlatformParts, request: Request, call: OperationCal
     container_id: result.sandboxId,
     restarted: result.restarted,
     packages_installed: [...result.packages],
+    ...(result.context === null ? {} : { context: result.context }),
     ...(result.variablesLost === null ? {} : { displays: shown, variables_lost: result.variablesLost }),
     ...(result.exception === null ? {} : { exception: result.exception }),
     ...programToWire(result, notes, { kind: "session", ceilings: platform.config.ceilings }),
     ...resultAlertsSince(platform.alertBook, mark, result.sandboxId),
   };
+}
+
+/**
+ * The language and the runtime of a call in a context, which are the context's unless the call says otherwise.
+ * @throws INVALID_REQUEST in a session that keeps no variables
+ */
+function inContext(
+  { sessions }: PlatformParts,
+  { context: name, session_id: id, language, runtime, keep_variables: keeps }: Request,
+  call: OperationCall,
+): Pick<Request, "language" | "runtime"> {
+  if (name === undefined) return {};
+  const session = sessions.find(id, call);
+  if (!(session?.settings.keepsVariables ?? keeps ?? false)) throw noContexts(name);
+  const usual = usualIn(name, session?.contexts.find(name));
+  const chosen = language ?? usual.language;
+  return { language: chosen, runtime: runtime ?? (chosen === "python" ? undefined : usual.runtime) };
 }
 
 /** What only one call may have cannot be taken away again from an interpreter that keeps running. */
@@ -82,6 +102,7 @@ async function callOf(platform: PlatformParts, request: Request, call: Operation
   const variables = checkEnvironment(request.environment ?? {});
   return {
     language,
+    context: request.context,
     runtime: checkRuntime(request.runtime, language),
     code: checkCode(request.code, language),
     arguments: checkArguments(request.args ?? []),

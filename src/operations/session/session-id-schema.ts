@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { nameText } from "../contract/request/name-schema.ts";
 
 /** The field `session_id` of requests that use a session. */
 export const sessionId: z.ZodOptional<z.ZodString> = z
@@ -15,3 +16,8 @@ export const keepVariables: z.ZodOptional<z.ZodBoolean> = z
   .describe(
     "Of a new session: an interpreter of each language lives with it, so that variables last from call to call, and the last expression's value, tables and plots come back in displays. Its programs have no stdin, secrets or network. Default false.",
   );
+
+/** The name of a context of a session that keeps variables. */
+export const contextName: z.ZodString = nameText.describe(
+  "The context's name: letters, digits, hyphens, underscores and dots, at most 64.",
+);

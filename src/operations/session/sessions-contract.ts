@@ -17,7 +17,7 @@ const session = z.object({
   min_isolation: z.enum(isolationLevels).describe("The weakest isolation that its programs run at."),
   sandbox_id: z.string().nullable().describe("The sandbox it lives in now; null while it has none."),
   limits: limitsShown.describe("Of its sandbox; timeout_seconds is the default of its calls."),
-  keep_variables: z.boolean().describe("Whether variables of Python last from call to call."),
+  keep_variables: z.boolean().describe("Whether variables last from call to call."),
   labels: labelsShown,
   created_at: z.string().describe("RFC 3339."),
   running_processes: z.number().describe("Background processes."),

@@ -16,6 +16,7 @@ import { runProgram } from "../run/run-program.ts";
 import { noNetworkReport } from "../run/explain-network.ts";
 import { startNetworked } from "../run/start-networked.ts";
 import type { OpenRun } from "../../sandbox/run-record.ts";
+import type { Context } from "./variables/contexts.ts";
 import type { InterpreterCall } from "./variables/kept-interpreter.ts";
 import { plainException } from "./variables/plain-exception.ts";
 import type { CallException, Display } from "./variables/read-report.ts";
@@ -34,8 +35,8 @@ export interface RunCall {
   /** The code, compiled if its interpreter needs that. */
   readonly files: readonly RunnerFile[];
   readonly grant: NetworkGrant | null;
-  /** Whether it has the variables of earlier calls. */
-  readonly keepsVariables: boolean;
+  /** Has the variables of earlier calls; null: the session keeps none. */
+  readonly context: Context | null;
   /** Variables of the program, its network's among them; without the call's own where its interpreter goes on. */
   readonly environment: Readonly<Record<string, string>>;
   /** Of the sandbox, before the call. */
@@ -65,7 +66,8 @@ export async function runCall(live: SessionSandbox, run: RunCall): Promise<CallR
   const mainFile = checkMainFile(undefined, call.language);
   const kind = { toolchain, mainFile };
   let isClean = true;
-  const interpreter = run.keepsVariables ? await startInterpreter(live, toolchain, run.environment, { signal }) : null;
+  const { context } = run;
+  const interpreter = context === null ? null : await startInterpreter(live, context, run.environment, { signal });
   // With secrets nothing may run before the code; with a network its variables are others.
   const isPlain = interpreter === null && call.secrets.length === 0 && grant === null;
   const isAsBefore = await live.runner.settle(isPlain ? { kind, environment: run.environment } : null, { signal });
@@ -142,7 +144,8 @@ async function* noBytes(): AsyncGenerator<Uint8Array> {
   // The input of the interpreter is that of all calls.
 }
 
-function jobOf({ sandbox, profile }: SessionSandbox, { call, files, environment }: RunCall, main: string): RunnerJob {
+function jobOf({ sandbox, profile }: SessionSandbox, run: RunCall, main: string): RunnerJob {
+  const { call, context, files, environment } = run;
   const secrets = Object.fromEntries(call.secrets.map(({ variable, value }) => [variable, value]));
   return {
     main,
@@ -150,7 +153,7 @@ function jobOf({ sandbox, profile }: SessionSandbox, { call, files, environment 
     environment: { ...environment, ...secrets },
     files,
     folder: sandbox.folderOf(codeFolder),
-    workingDirectory: sandbox.folderOf(profile.workingDirectory),
+    workingDirectory: sandbox.folderOf(context?.workingDirectory ?? profile.workingDirectory),
     // With secrets nothing of an earlier call runs before the code.
     untrusted: call.secrets.length === 0 ? [] : writableFolders.map((place) => sandbox.folderOf(place)),
     empties: true,

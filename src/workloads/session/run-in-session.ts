@@ -46,6 +46,8 @@ export interface SessionDependencies {
   readonly makeNotebookCode: MakeNotebookCode;
   readonly network: GrantNetwork;
   readonly openLargeScratch: OpenLargeScratch;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
   /** Milliseconds of a clock that never goes back. */
   readonly monotonicMs: () => number;
 }
@@ -90,12 +92,17 @@ async function runAs(
   if (Object.keys(call.variables).length > 0 && runsInterpretersOnly(capabilities)) throw noVariables(engine.name);
   const toolchain = chooseToolchain({ ...call, usual: "bun" }, capabilities, engine.name);
   const { keepsVariables } = session.settings;
+  const context = keepsVariables ? session.contexts.ofCall(call.context, { ...call, toolchain }) : null;
+  // From now on, also while its code is compiled.
+  const stopped = context?.stopped;
+  const mine = stopped === undefined ? caller : untilStopped(caller, stopped);
   const compiled = await preparedCode(call, toolchain, keepsVariables, dependencies, caller);
   const facts = {
     sessionId: session.id,
     engine: engine.name,
     isolation: capabilities.isolation,
     ociRuntime: ociRuntime ?? null,
+    context: context?.name ?? null,
   };
   if ("syntaxError" in compiled) {
     const refused = refusedResult(syntaxFailure(compiled.syntaxError), warnings);
@@ -108,17 +115,18 @@ async function runAs(
   const packages = call.packages === "auto" && !dependencies.packages.installsFor(place) ? [] : call.packages;
   const wanted = { settings: session.settings, call: { ...call, packages }, runNetwork: call.network };
   const needs = needsOfCall({ ...dependencies, listener, ...wanted });
-  return useWith(session, needs, caller, async (opened, { signal }) => {
+  return useWith(session, needs, mine, async (opened, { signal }) => {
     const { live, before, restarted } = opened;
     ids.sandbox = live.id;
     session.secrets.add(call.secrets);
     const work = describeWork(call.language, call.code, session.secrets.redaction());
     const record = (ids.record = live.sandbox.beginRun({ ...ids, ...call, work }));
     listener.onSandbox(live.id);
-    const hadLost = keepsVariables && session.hasVariables.has(toolchain) && !live.keepsVariablesOf(toolchain);
+    const hadLost = context !== null && context.hasVariables && !live.keepsVariablesOf(context);
+    if (context !== null) context.lastUsedAtMs = dependencies.now();
     const result = await runCall(live, {
       ...dependencies,
-      keepsVariables,
+      context,
       ...listener,
       ids,
       record,
@@ -135,9 +143,11 @@ async function runAs(
       before,
       signal,
     });
-    const endsNow = keepsVariables && !live.keepsVariablesOf(toolchain);
-    session.hasVariables.delete(toolchain);
-    if (keepsVariables && !endsNow) session.hasVariables.add(toolchain);
+    const endsNow = context !== null && !live.keepsVariablesOf(context);
+    if (context !== null) {
+      context.hasVariables = !endsNow;
+      context.lastUsedAtMs = dependencies.now();
+    }
     if (endsNow) live.runner.prepare({ toolchain, mainFile: interpreterMain[interpreterOf(toolchain)] });
     else if (!keepsVariables)
       prepareNext(live, {
@@ -146,7 +156,11 @@ async function runAs(
         outcome: result.outcome,
         hasProcesses: session.processes.running.length > 0,
       });
-    const variables = [hadLost ? goneBefore : [], endsNow ? goneNow : []].flat();
+    const variables = [
+      hadLost ? goneBefore : [],
+      endsNow ? goneNow : [],
+      stopped?.aborted === true ? stoppedNow : [],
+    ].flat();
     const notes = [
       needs.notes,
       live.packages.warnings,
@@ -165,6 +179,15 @@ async function runAs(
       warnings: [...warnings, ...notes, ...result.warnings],
     };
   });
+}
+
+function isCancelled(error: unknown): error is GloveboxError {
+  return error instanceof GloveboxError && error.errorType === "CANCELLED";
+}
+
+/** The caller, who also gives up when the call's context is restarted or ended. */
+function untilStopped(caller: Caller, stopped: AbortSignal): Caller {
+  return { ...caller, signal: AbortSignal.any([stopped, ...(caller.signal === undefined ? [] : [caller.signal])]) };
 }
 
 /** The exception of a call that was refused before its interpreter saw it. */
@@ -196,6 +219,8 @@ async function useWith<T>(
   try {
     return await session.use(caller, needs, work);
   } catch (error) {
+    const reason: unknown = caller.signal?.reason;
+    if (isCancelled(error) && isCancelled(reason)) throw reason;
     if (!needs.leaveOut(error)) throw needs.explain(error);
     return useWith(session, needs, caller, work);
   }
@@ -210,6 +235,7 @@ function noVariables(engine: EngineName): GloveboxError {
   });
 }
 
+const stoppedNow = "The context was restarted or ended during this call.";
 const goneBefore =
   "The variables of earlier calls are gone: their interpreter had ended. This call has begun without them, in a new one.";
 const goneNow =

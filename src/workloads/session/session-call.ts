@@ -10,6 +10,8 @@ import type { ProgramSecret } from "../../sandbox/secrets/program-secret.ts";
 /** A checked call of `run_code` (SPEC SE0); every value is within the policy already. */
 export interface SessionCall {
   readonly language: Language;
+  /** Where its variables are; undefined: the context of its runtime. Only in a session that keeps variables. */
+  readonly context: string | undefined;
   /** Undefined: Bun, where the engine has it. */
   readonly runtime: JavaScriptRuntime | undefined;
   readonly code: string;

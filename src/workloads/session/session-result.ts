@@ -12,6 +12,8 @@ export interface SessionResult extends ProgramResult {
   readonly displays: readonly Display[];
   /** The exception that ended it; null where none did, and in a session that keeps no variables. */
   readonly exception: CallException | null;
+  /** Where its variables are; null in a session that keeps none. */
+  readonly context: string | null;
   /** Whether variables of earlier calls, or its own, are gone; null in a session that keeps none. */
   readonly variablesLost: boolean | null;
 }

@@ -9,7 +9,7 @@ import { SharedNetwork } from "../../sandbox/network/shared-network.ts";
 import type { WatchedScratch } from "../run/disk/watched-scratch.ts";
 import type { ImportedModule } from "../program/ahead/imported-modules.ts";
 import { WaitingRunner } from "../program/waiting-runner.ts";
-import type { Toolchain } from "../program/languages.ts";
+import type { Context } from "./variables/contexts.ts";
 import type { KeptInterpreter } from "./variables/kept-interpreter.ts";
 import type { SandboxPackages } from "./packages/sandbox-packages.ts";
 
@@ -32,8 +32,8 @@ export class SessionSandbox {
   readonly #scratch: WatchedScratch | null;
   readonly sharedNetwork: SharedNetwork = new SharedNetwork();
   readonly runner: WaitingRunner;
-  /** The interpreters that keep variables from call to call, including those that have ended. */
-  readonly interpreters: Map<Toolchain, KeptInterpreter> = new Map();
+  /** The interpreters that keep variables from call to call, including those that have ended, by their context. */
+  readonly interpreters: Map<Context, KeptInterpreter> = new Map();
   /** What Python programs of the session have imported here. */
   modules: readonly ImportedModule[] = [];
   #isUnusable = false;
@@ -98,9 +98,18 @@ export class SessionSandbox {
     for (const each of interpreters) if (!(await each.end())) await this.endLeftBehind(each.process);
   }
 
-  /** Whether an interpreter of that kind is still running. */
-  keepsVariablesOf(toolchain: Toolchain): boolean {
-    return this.interpreters.get(toolchain)?.isOver === false;
+  /** Ends the interpreter of one context, if there is one, and all that it has started. */
+  async endInterpreter(context: Context): Promise<void> {
+    const interpreter = this.interpreters.get(context);
+    if (interpreter === undefined) return;
+    this.interpreters.delete(context);
+    interpreter.giveUp();
+    await this.endLeftBehind(interpreter.process);
+  }
+
+  /** Whether the interpreter of that context is still running. */
+  keepsVariablesOf(context: Context): boolean {
+    return this.interpreters.get(context)?.isOver === false;
   }
 
   async remove(): Promise<void> {

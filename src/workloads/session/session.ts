@@ -1,5 +1,4 @@
 import { runsInterpretersOnly } from "../../engines/capabilities.ts";
-import type { Toolchain } from "../program/languages.ts";
 import { Turns } from "../../base/turns.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { ContainerStats } from "../../engines/container-stats.ts";
@@ -19,6 +18,7 @@ import type { SandboxPackages } from "./packages/sandbox-packages.ts";
 import { noPackages } from "./packages/session-packages.ts";
 import type { SessionSandbox } from "./session-sandbox.ts";
 import { restoreWork, saveWork } from "./files/work-folder.ts";
+import { Contexts, type Context } from "./variables/contexts.ts";
 
 export interface SessionParts {
   readonly id: string;
@@ -56,6 +56,8 @@ export class Session {
   readonly settings: SessionSettings;
   readonly processes: BackgroundProcesses;
   readonly secrets: GivenSecrets;
+  /** Empty in a session that keeps no variables. */
+  readonly contexts: Contexts;
   /** Milliseconds since the epoch. */
   readonly createdAtMs: number;
   readonly #parts: SessionParts;
@@ -65,8 +67,6 @@ export class Session {
   #archive: WorkArchive | null = null;
   #hadSandbox = false;
   #packages = noPackages;
-  /** Whether calls have left variables that the next one expects. */
-  readonly hasVariables: Set<Toolchain> = new Set();
   /** Its files could not be saved, so it cannot be stopped before its next call has changed them. */
   #isUnsavable = false;
 
@@ -75,6 +75,7 @@ export class Session {
     this.principal = parts.principal;
     this.settings = parts.settings;
     this.createdAtMs = parts.now();
+    this.contexts = new Contexts(parts.now);
     this.#place = new Place({ ...parts, noun: "session" });
     this.processes = this.#place.processes;
     this.secrets = this.#place.secrets;
@@ -137,6 +138,22 @@ export class Session {
       await this.#turns.during(() => this.#discardUnusable());
       return [stoppedWarning];
     }
+  }
+
+  /** Whether the interpreter of a context is alive. */
+  isRunning(context: Context): boolean {
+    return this.#container.live?.keepsVariablesOf(context) ?? false;
+  }
+
+  /**
+   * Ends the interpreter of a context, with its variables, all that it has started and the calls that are in the context or
+   * wait for it; calls of other contexts go on. @throws CANCELLED when the session ends, CAPACITY
+   */
+  stopContext(context: Context, how: "restarted" | "ended"): Promise<void> {
+    return this.#place.whileActive(async () => {
+      context.stop(how);
+      await this.#container.live?.endInterpreter(context);
+    });
   }
 
   /** Gives up the sandbox and keeps its files; does nothing when they cannot be kept. */

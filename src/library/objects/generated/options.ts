@@ -200,6 +200,8 @@ export interface SessionRunOptions {
   readonly environment?: Readonly<Record<string, string>> | undefined;
   /** Of a new session: an interpreter of each language lives with it, so that variables last from call to call, and the last expression's value, tables and plots come back in displays. Its programs have no stdin, secrets or network. Default false. */
   readonly keepVariables?: boolean | undefined;
+  /** With keepVariables: a name for variables apart from others of the session, at most 8; a new name makes them. Language and runtime default to its own. Default: the one of the runtime: python, bun or node. */
+  readonly context?: string | undefined;
   /** Secrets of the deployment that the program gets as environment variables, by name and never by value: ["OPENAI_API_KEY"], or the secret's name by variable, {"API_KEY": "openai"}. Their values are replaced by [redacted:NAME] in what the program writes. */
   readonly secrets?: readonly string[] | Readonly<Record<string, string>> | undefined;
   /** Time for the program; short for limits.timeoutSeconds. */
@@ -218,6 +220,18 @@ export interface SessionRunOptions {
   readonly ociRuntime?: string | undefined;
   /** Refuse engines with weaker isolation than this. */
   readonly minIsolation?: "preload" | "namespaces" | "container" | "vm" | undefined;
+}
+
+/** What a context is made of. */
+export interface ContextOptions {
+  /** The context's name: letters, digits, hyphens, underscores and dots, at most 64. */
+  readonly context: string;
+  /** Default typescript. */
+  readonly language?: "python" | "javascript" | "typescript" | undefined;
+  /** What runs JavaScript and TypeScript: bun (the default), or node where the session's image has it. */
+  readonly runtime?: "node" | "bun" | undefined;
+  /** Folder in which its interpreter begins, absolute or relative to /work, which is the default. Calls fail as long as it is not there. */
+  readonly cwd?: string | undefined;
 }
 
 /** What an environment is made of. */

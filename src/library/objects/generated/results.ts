@@ -206,6 +206,8 @@ export interface SessionRunResult {
         readonly traceback: string;
       }
     | undefined;
+  /** With keepVariables: the context that has its variables. */
+  readonly context?: string | undefined;
   /** With keepVariables: whether variables of earlier calls, or of this one, are gone; a warning says why. */
   readonly variablesLost?: boolean | undefined;
   /** The one verdict. */
@@ -320,7 +322,7 @@ export interface SessionDetails {
     readonly pids: number;
     readonly diskMb: number;
   };
-  /** Whether variables of Python last from call to call. */
+  /** Whether variables last from call to call. */
   readonly keepVariables: boolean;
   readonly labels: Readonly<Record<string, string>>;
   /** RFC 3339. */
@@ -328,6 +330,23 @@ export interface SessionDetails {
   /** Background processes. */
   readonly runningProcesses: number;
   readonly warnings: readonly string[];
+}
+
+/** A context of a session that keeps variables. */
+export interface ContextRow {
+  /** Its name. */
+  readonly context: string;
+  /** Default of its calls; those of bun and node may be TypeScript or JavaScript. */
+  readonly language: "python" | "javascript" | "typescript";
+  readonly runtime: "python" | "node" | "bun";
+  /** The folder in which its interpreter begins. */
+  readonly cwd: string;
+  /** Whether its interpreter is alive, and with it its variables. */
+  readonly running: boolean;
+  /** RFC 3339. */
+  readonly createdAt: string;
+  /** When a call last began or ended in it, RFC 3339; null: none has. */
+  readonly lastUsedAt: string | null;
 }
 
 /** A session as a list shows it. */
@@ -351,7 +370,7 @@ export interface SessionRow {
     readonly pids: number;
     readonly diskMb: number;
   };
-  /** Whether variables of Python last from call to call. */
+  /** Whether variables last from call to call. */
   readonly keepVariables: boolean;
   readonly labels: Readonly<Record<string, string>>;
   /** RFC 3339. */

@@ -59,6 +59,7 @@ const words: Readonly<Record<string, string>> = {
   name: "",
   min_isolation: "The weakest that is accepted.",
   keep_variables: "",
+  "run_code.context": "A name: own variables.",
   session_id: "Default: this connection's.",
   process_id: "From start_process.",
   env_id: "From create_environment.",

@@ -12,10 +12,11 @@ function isName(text: string): boolean {
 const expected =
   "expected 1 to 64 letters, digits, hyphens, underscores and dots that begin with a letter or digit, not in the form of an id";
 
+/** A text that names something. */
+export const nameText: z.ZodString = z.string().refine(isName, expected);
+
 /** The field `name` of requests that start something (SPEC RT10). */
-export const nameSchema: z.ZodOptional<z.ZodString> = z
-  .string()
-  .refine(isName, expected)
+export const nameSchema: z.ZodOptional<z.ZodString> = nameText
   .optional()
   .describe(
     "Your own word for it, by which you find it again: letters, digits, hyphens, underscores and dots, at most 64, not in the form of an id. It need not be unique.",

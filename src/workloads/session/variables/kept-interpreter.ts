@@ -72,6 +72,11 @@ export class KeptInterpreter {
     };
   }
 
+  /** It gets no more calls; whoever says so ends its process. */
+  giveUp(): void {
+    this.#isOver = true;
+  }
+
   /** Lets it end between two calls; resolves to whether it has. */
   async end(): Promise<boolean> {
     this.#isOver = true;

@@ -4,6 +4,7 @@ import { codeFolder } from "../../../policy/session-profile.ts";
 import type { Toolchain } from "../../program/languages.ts";
 import { encodeJob } from "../../program/runner-job.ts";
 import type { SessionSandbox } from "../session-sandbox.ts";
+import type { Context } from "./contexts.ts";
 import { KeptInterpreter } from "./kept-interpreter.ts";
 
 /** The interpreter's own file, in the session's folder of code. */
@@ -18,15 +19,23 @@ export function interpreterOf(toolchain: Toolchain): keyof typeof interpreterMai
   return toolchain === "python" ? "python" : "javascript";
 }
 
-/** The sandbox's interpreter of that kind, which is started as a program of it when there is none. @throws what `exec` throws */
+/**
+ * The interpreter of a context, which is started as a program of the sandbox when there is none.
+ * @throws what `exec` throws
+ */
 export async function startInterpreter(
   live: SessionSandbox,
-  toolchain: Toolchain,
+  context: Context,
   environment: Readonly<Record<string, string>>,
   options: CallOptions,
 ): Promise<KeptInterpreter> {
-  const known = live.interpreters.get(toolchain);
-  if (known !== undefined && !known.isOver) return known;
+  const { toolchain } = context;
+  const known = live.interpreters.get(context);
+  if (known !== undefined && !known.isOver) {
+    // A program of another context, which is the same user, may have stopped it.
+    known.process.resume?.();
+    return known;
+  }
   const { sandbox, profile } = live;
   const language = interpreterOf(toolchain);
   const main = interpreterMain[language];
@@ -43,6 +52,6 @@ export async function startInterpreter(
   });
   for (const piece of job) process.stdin.write(piece);
   const interpreter = new KeptInterpreter(process);
-  live.interpreters.set(toolchain, interpreter);
+  live.interpreters.set(context, interpreter);
   return interpreter;
 }
