@@ -29,6 +29,8 @@
   // What a program does with its streams does not affect these.
   const [out, err] = [1, 2].map(openAgain);
   let shown = [];
+  /** How many values have been shown. */
+  let values = 0;
   let room = maxShown;
 
   /** Thrown by `process.exit`: the interpreter goes on. */
@@ -64,7 +66,7 @@
     },
   };
 
-  function add(mediaType, content) {
+  function add(place, mediaType, content) {
     const isText = typeof content === "string";
     // A lone surrogate is not valid text.
     let text = isText ? (content.toWellFormed?.() ?? content) : Buffer.from(content).toString("base64");
@@ -74,7 +76,7 @@
       form = { media_type: "text/plain", encoding: "utf8" };
     }
     room -= text.length;
-    shown.push({ ...form, content: text });
+    shown.push({ ...place, ...form, content: text });
   }
 
   const escaped = { "&": "&amp;", "<": "&lt;", ">": "&gt;" };
@@ -102,7 +104,18 @@
     return start.startsWith("\xff\xd8\xff") ? "image/jpeg" : null;
   }
 
-  const richTypes = ["text/html", "text/markdown", "image/svg+xml", "image/png", "image/jpeg"];
+  const richTypes = [
+    ...["text/html", "text/markdown", "image/svg+xml", "image/png", "image/jpeg", "text/latex"],
+    "application/json",
+  ];
+
+  function jsonOf(content) {
+    try {
+      return JSON.stringify(content);
+    } catch {
+      return undefined;
+    }
+  }
 
   /** How a value displays itself, by the protocol of JavaScript notebooks. */
   async function bundleOf(value) {
@@ -111,20 +124,22 @@
     return bundle !== null && typeof bundle === "object" ? bundle : {};
   }
 
-  async function show(value) {
+  async function show(value, isResult) {
+    const place = { value: values, is_result: isResult };
+    values += 1;
     const picture = pictureType(value);
-    if (picture !== null) return add(picture, value);
+    if (picture !== null) return add(place, picture, value);
     const bundle = await bundleOf(value);
     const plain = bundle["text/plain"];
-    add("text/plain", typeof plain === "string" ? plain : inspect(value, { depth: 4, breakLength: 100 }));
+    add(place, "text/plain", typeof plain === "string" ? plain : inspect(value, { depth: 4, breakLength: 100 }));
     for (const type of richTypes) {
-      const content = bundle[type];
+      const content = type === "application/json" ? jsonOf(bundle[type]) : bundle[type];
       const isImage = type === "image/png" || type === "image/jpeg";
-      if (typeof content === "string") add(type, isImage ? Buffer.from(content, "base64") : content);
+      if (typeof content === "string") add(place, type, isImage ? Buffer.from(content, "base64") : content);
     }
     const table = tableOf(value);
-    if (table !== null) add("text/html", table);
-    if (typeof value === "string" && /^\s{0,20}<svg[\s>]/.test(value)) add("image/svg+xml", value);
+    if (table !== null) add(place, "text/html", table);
+    if (typeof value === "string" && /^\s{0,20}<svg[\s>]/.test(value)) add(place, "image/svg+xml", value);
   }
 
   /** What the last line of each call says, by the call's name. */
@@ -311,7 +326,7 @@
       const value = await Promise.race([vm.runInThisContext(code, { filename: name }), failed]);
       if (value !== undefined) {
         globalThis._ = value;
-        await Promise.race([show(value), failed]);
+        await Promise.race([show(value, true), failed]);
       }
       return { exitCode: Number(process.exitCode ?? 0) & 0xff, exception: null };
     } catch (error) {
@@ -324,6 +339,7 @@
 
   async function answer(header, code) {
     shown = [];
+    values = 0;
     room = maxShown;
     for (const restore of restoreStreams) restore();
     const { exitCode, exception } = await run(header, code, header.name);
@@ -365,8 +381,8 @@
     exports: {},
     __filename: own,
     __dirname,
-    display: async (...values) => {
-      for (const value of values) await show(value);
+    display: async (...given) => {
+      for (const value of given) await show(value, false);
     },
   };
   for (const [name, value] of Object.entries(globals))

@@ -37,6 +37,8 @@ def _main():
     world = module.__dict__
     sys.modules["__main__"] = module
     shown = []
+    # How many values have been shown.
+    values = [0]
     room = [max_shown]
     # `CO_COROUTINE` of a code object that awaits at its top level.
     awaits = 0x80
@@ -71,7 +73,7 @@ def _main():
         while len(view) > 0:
             view = view[os.write(descriptor, view) :]
 
-    def add(media_type, content):
+    def add(place, media_type, content):
         if isinstance(content, (bytes, bytearray)):
             encoding, content = "base64", base64.b64encode(bytes(content)).decode("ascii")
         else:
@@ -80,7 +82,7 @@ def _main():
         if len(content) > room[0]:
             encoding, media_type, content = "utf8", "text/plain", "[%s of %d characters left out: too long to be shown]" % (media_type, len(content))
         room[0] -= len(content)
-        shown.append({"media_type": media_type, "encoding": encoding, "content": content})
+        shown.append(dict(place, media_type=media_type, encoding=encoding, content=content))
 
     def call(value, name):
         try:
@@ -104,13 +106,28 @@ def _main():
         ("image/svg+xml", "_repr_svg_"),
         ("image/png", "_repr_png_"),
         ("image/jpeg", "_repr_jpeg_"),
+        ("text/latex", "_repr_latex_"),
+        ("application/json", "_repr_json_"),
     )
 
-    def show(value):
+    def begin(is_result):
+        """Where the forms of the next value that is shown belong."""
+        values[0] += 1
+        return {"value": values[0] - 1, "is_result": is_result}
+
+    def json_of(content):
+        content = content[0] if isinstance(content, tuple) and content else content
+        try:
+            return json.dumps(content, allow_nan=False)
+        except Exception:
+            return None
+
+    def show(value, is_result=False):
+        place = begin(is_result)
         if hasattr(type(value), "savefig"):
-            show_figure(value)
+            add_figure(place, value)
             return
-        add("text/plain", text_of(value))
+        add(place, "text/plain", text_of(value))
         bundle = call(value, "_repr_mimebundle_")
         bundle = bundle[0] if isinstance(bundle, tuple) and bundle else bundle
         found = dict(bundle) if isinstance(bundle, dict) else {}
@@ -120,13 +137,15 @@ def _main():
                 content = call(value, name)
             if isinstance(content, str) and media_type in ("image/png", "image/jpeg"):
                 content = base64.b64decode(content)
+            if media_type == "application/json" and content is not None:
+                content = json_of(content)
             if isinstance(content, (str, bytes)):
-                add(media_type, content)
+                add(place, media_type, content)
 
-    def show_figure(figure):
+    def add_figure(place, figure):
         target = io.BytesIO()
         figure.savefig(target, format="png", bbox_inches="tight")
-        add("image/png", target.getvalue())
+        add(place, "image/png", target.getvalue())
 
     def display(*values):
         """Shows values in addition to the output of the call."""
@@ -138,7 +157,7 @@ def _main():
         if plots is None:
             return
         for number in plots.get_fignums():
-            show_figure(plots.figure(number))
+            add_figure(begin(False), plots.figure(number))
         plots.close("all")
 
     def enter(folder):
@@ -220,7 +239,7 @@ def _main():
             value = [eval(piece, world) for piece in pieces][-1]
         if value is not None:
             world["_"] = value
-            show(value)
+            show(value, is_result=True)
         show_open_figures()
 
     def exit_code_of(error):
@@ -363,6 +382,7 @@ def _main():
         while True:
             header, code = read_job()
             del shown[:]
+            values[0] = 0
             room[0] = max_shown
             restore_streams()
             exit_code, exception = run_safely(header, code)

@@ -20,6 +20,7 @@ import { serveSandbox } from "./envd/serve-sandbox.ts";
 import { sendError, sendNothing, type Exchange } from "./http/exchange.ts";
 import { E2bRefusal } from "./http/refusal.ts";
 import { handleRoute } from "./http/routes.ts";
+import { ExecutionBook } from "./interpreter/execution-book.ts";
 import type { E2bCaller } from "./sandboxes/e2b-sandbox.ts";
 import { E2bSandboxes } from "./sandboxes/e2b-sandboxes.ts";
 
@@ -71,7 +72,8 @@ export async function openE2bServer(options: E2bServerOptions): Promise<E2bServe
     endWhenRevoked(caller, response);
   };
   const processes = new ProcessTable();
-  const context: E2bContext = { platform, sandboxes, processes, inFlight, assertTakesWork, admit };
+  const executions = new ExecutionBook();
+  const context: E2bContext = { platform, sandboxes, processes, executions, inFlight, assertTakesWork, admit };
   const server = createServer(serverOptions, (request, response) => {
     void answer(request, response, { ...options, context });
   });

@@ -43,7 +43,10 @@ describe.each(cases)("a session that keeps variables of $name", ({ engine, asked
     const second = await run(`process.stderr.write('err'); ${values}`);
     expect(second).toMatchObject({ stderr: "err", stdout: "", exit_code: 0, restarted: false });
     expect(second.displays).toEqual([
-      { media_type: "text/plain", encoding: "utf8", content: "'42 / 1 2 3 1 3 7 helper'" },
+      {
+        ...{ value: 0, is_result: true, media_type: "text/plain", encoding: "utf8" },
+        content: "'42 / 1 2 3 1 3 7 helper'",
+      },
     ]);
     await run("const x = 1; function helper() { return 2 }; let a; class Point { y = 'new' }");
     expect((await run("[x, outer(), String(a), new Point().y].join(' ')")).displays?.[0]?.content).toBe(
@@ -180,12 +183,13 @@ describe.each(cases)("a session that keeps variables of $name", ({ engine, asked
       },
     ]);
     const rich = await run(
-      `display('first'); ({ [Symbol.for('Jupyter.display')]: () => ({ 'text/plain': 'p', 'image/png': '${picture}', 'x/y': 'no' }) })`,
+      `display('first'); ({ [Symbol.for('Jupyter.display')]: () => ({ 'text/plain': 'p', 'image/png': '${picture}', 'application/json': { x: [1] }, 'x/y': 'no' }) })`,
     );
     expect(rich.displays).toEqual([
-      { media_type: "text/plain", encoding: "utf8", content: "'first'" },
-      { media_type: "text/plain", encoding: "utf8", content: "p" },
-      { media_type: "image/png", encoding: "base64", content: picture },
+      { value: 0, is_result: false, media_type: "text/plain", encoding: "utf8", content: "'first'" },
+      { value: 1, is_result: true, media_type: "text/plain", encoding: "utf8", content: "p" },
+      { value: 1, is_result: true, media_type: "image/png", encoding: "base64", content: picture },
+      { value: 1, is_result: true, media_type: "application/json", encoding: "utf8", content: '{"x":[1]}' },
     ]);
     expect((await run(`Buffer.from('${picture}', 'base64')`)).displays).toMatchObject([{ media_type: "image/png" }]);
     const long = "({ [Symbol.for('Jupyter.display')]: () => ({ 'text/html': 'x'.repeat(20_000_000) }) })";

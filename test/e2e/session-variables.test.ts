@@ -53,7 +53,9 @@ describe.each(engines)("a session on %s that keeps variables", (engine) => {
       outcome: "completed",
       exit_code: 0,
     });
-    expect(second.displays).toEqual([{ media_type: "text/plain", encoding: "utf8", content: "42" }]);
+    expect(second.displays).toEqual([
+      { value: 0, is_result: true, media_type: "text/plain", encoding: "utf8", content: "42" },
+    ]);
     await run("def fails():\n    raise ValueError('no')");
     const failed = await run("\nfails()");
     expect(failed).toMatchObject({ outcome: "failed", exit_code: 1, variables_lost: false });
@@ -219,10 +221,20 @@ await asyncio.sleep(0, seen)`);
     const { displays, outcome } = await run(shows);
     expect(outcome).toBe("completed");
     expect(displays).toEqual([
-      { media_type: "text/plain", encoding: "utf8", content: "'first'" },
-      { media_type: "text/plain", encoding: "utf8", content: "   a\n0  1" },
-      { media_type: "text/html", encoding: "utf8", content: "<table><tr><td>1</td></tr></table>" },
-      { media_type: "image/png", encoding: "base64", content: picture },
+      { value: 0, is_result: false, media_type: "text/plain", encoding: "utf8", content: "'first'" },
+      { value: 1, is_result: true, media_type: "text/plain", encoding: "utf8", content: "   a\n0  1" },
+      {
+        ...{ value: 1, is_result: true, media_type: "text/html", encoding: "utf8" },
+        content: "<table><tr><td>1</td></tr></table>",
+      },
+      { value: 2, is_result: false, media_type: "image/png", encoding: "base64", content: picture },
+    ]);
+    const formula = await run(
+      "class Formula:\n    def _repr_latex_(self): return '$x$'\n    def _repr_json_(self): return {'x': [1]}, {}\nFormula()",
+    );
+    expect(formula.displays?.slice(1)).toMatchObject([
+      { value: 0, media_type: "text/latex", content: "$x$" },
+      { value: 0, media_type: "application/json", content: '{"x": [1]}' },
     ]);
     expect((await run("None")).displays).toEqual([]);
     const long = await run("'x' * 20_000_000");

@@ -41,6 +41,8 @@ const ofText = [
   "src/base/streams/utf8.ts utf8Length",
   "src/base/versions/upstream-version.ts parseUpstreamVersion",
   "src/config/layers/json-error-position.ts jsonErrorPosition",
+  "src/e2b/interpreter/execution-events.ts parseShownJson",
+  "src/e2b/interpreter/languages.ts findLanguage",
   "src/e2b/sandboxes/templates.ts findTemplate",
   "src/engines/apple/answers/container-answer.ts parseContainers",
   "src/engines/apple/answers/json.ts parseObject",
@@ -172,6 +174,7 @@ const others: Readonly<Record<string, Feed>> = {
   "src/engines/local/bubblewrap/namespaces/namespaces-unavailable.ts namespacesUnavailable": (call, text) =>
     call(text, {}),
   "src/engines/local/preload/guards/split-runner.ts splitRunner": asLines,
+  "src/e2b/interpreter/execution-events.ts outputEvent": (call, text) => call("stdout", text, 0),
   "src/http/bytes/byte-range.ts readRange": (call, text) => call({ range: text }),
   "src/egress/http/message-head.ts readHead": (call, text) => call(["host", text, "via", text], "1.1"),
   "src/ingress/headers/raw-headers.ts pairsOf": asLines,

@@ -3,6 +3,7 @@ import type { Sabotage } from "./sabotage.ts";
 const control = "test/e2e/e2b-control.test.ts";
 const files = "test/e2e/e2b-files.test.ts";
 const processes = "test/e2e/e2b-processes.test.ts";
+const interpreter = "test/e2e/e2b-interpreter.test.ts";
 
 export const e2bSabotages: readonly Sabotage[] = [
   {
@@ -100,5 +101,93 @@ export const e2bSabotages: readonly Sabotage[] = [
     replace: "inFlight.hold(principal)",
     test: "src/e2b/envd/files/read-upload.test.ts",
     name: "counts what a compressed upload may become",
+  },
+  {
+    id: "e2b: code needs no token",
+    file: "src/e2b/interpreter/serve-interpreter.ts",
+    find: 'if (typeof token !== "string" || !context.sandboxes.isToken(sandbox, token)) {',
+    replace: 'if (typeof token !== "string") {',
+    test: interpreter,
+    name: "is closed without its sandbox's token",
+  },
+  {
+    id: "e2b: code runs in one language or another",
+    file: "src/e2b/interpreter/languages.ts",
+    find: "if (found !== undefined) return found;",
+    replace: "if (name !== '') return found ?? 'python';",
+    test: interpreter,
+    name: "refuses by name what it does not have",
+  },
+  {
+    id: "e2b: a sandbox without an interpreter runs code",
+    file: "src/e2b/interpreter/serve-interpreter.ts",
+    find: "if (!sandbox.template.keepsVariables) throw",
+    replace: "if (sandbox.id === '') throw",
+    test: interpreter,
+    name: "refuses by name what it does not have",
+  },
+  {
+    id: "e2b: a display call is the main result",
+    file: "images/runners/python-interpreter.py",
+    find: '"is_result": is_result}',
+    replace: '"is_result": True}',
+    test: interpreter,
+    name: "tells every value once",
+  },
+  {
+    id: "e2b: forms of one value are several results",
+    file: "src/e2b/interpreter/execution-events.ts",
+    find: "Map.groupBy(displays, ({ value }) => value)",
+    replace: "Map.groupBy(displays, (display) => display)",
+    test: "src/e2b/interpreter/execution-events.test.ts",
+    name: "a value is one result with all its forms",
+  },
+  {
+    id: "e2b: variables of one execution last",
+    file: "src/e2b/interpreter/execute-code.ts",
+    find: "environment: { ...globalVariables(sandbox), ...variables }",
+    replace: "environment: { ...variables, ...globalVariables(sandbox) }",
+    test: interpreter,
+    name: "has variables for one execution",
+  },
+  {
+    id: "e2b: nobody is told that variables are gone",
+    file: "src/e2b/interpreter/execute-code.ts",
+    find: "record.untold = signal.aborted ? notes : [];",
+    replace: "record.untold = [];",
+    test: interpreter,
+    name: "ends with its client, and says what is lost",
+  },
+  {
+    id: "e2b: code goes on without its client",
+    file: "src/e2b/interpreter/execute-code.ts",
+    find: "...{ principal, signal },",
+    replace: "...{ principal },",
+    test: interpreter,
+    name: "sends endless output no faster than it is read",
+  },
+  {
+    id: "e2b: what code shows as JSON has no bound",
+    file: "src/e2b/interpreter/execution-events.ts",
+    find: "    assertBoundedJson(Buffer.from(content));\n",
+    replace: "    if (content === 'x') assertBoundedJson(Buffer.from(content));\n",
+    test: interpreter,
+    name: "tells every value once",
+  },
+  {
+    id: "e2b: a line without an end is held",
+    file: "src/e2b/interpreter/output-texts.ts",
+    find: "text.length - lineEnd > maxHeld",
+    replace: "text.length - lineEnd > 2 ** 30",
+    test: "src/e2b/interpreter/output-texts.test.ts",
+    name: "hold no line that has no end",
+  },
+  {
+    id: "e2b: a killed sandbox ends like an execution",
+    file: "src/e2b/interpreter/execute-code.ts",
+    find: "record.untold = signal.aborted ? notes : [];\n    if (sandbox.ended.aborted)",
+    replace: "record.untold = signal.aborted ? notes : [];\n    if (sandbox.id === '')",
+    test: interpreter,
+    name: "ends with its sandbox",
   },
 ];

@@ -2,6 +2,7 @@ import { mebibyte } from "../../base/bytes.ts";
 import { sendJson, sendNothing, type Exchange } from "../http/exchange.ts";
 import { E2bRefusal, notServed } from "../http/refusal.ts";
 import type { E2bContext } from "../e2b-context.ts";
+import { serveInterpreter } from "../interpreter/serve-interpreter.ts";
 import { sandboxMetrics } from "../sandboxes/sandbox-metrics.ts";
 import type { SandboxTarget } from "../sandboxes/e2b-sandbox.ts";
 import { findNamed, liveTarget, notRunning } from "./gateway.ts";
@@ -15,16 +16,16 @@ export async function serveSandbox(context: E2bContext, exchange: Exchange): Pro
   const { request, response, path } = exchange;
   if (request.method === "GET" && path === "/health") {
     if (!(await context.sandboxes.isAlive(sandbox, exchange.signal))) throw notRunning(sandbox.id);
-    return sendNothing(response);
+    return part === "envd" ? sendNothing(response) : sendJson(response, 200, "OK");
   }
-  if (part === "envd" && path === "/files") return serveFiles(context, exchange, sandbox);
+  if (part === "interpreter") return serveInterpreter(context, exchange, sandbox);
+  if (path === "/files") return serveFiles(context, exchange, sandbox);
   const { "x-access-token": token } = request.headers;
   if (typeof token !== "string" || !context.sandboxes.isToken(sandbox, token)) {
     throw new E2bRefusal(401, "expected the sandbox's token in the header X-Access-Token");
   }
   context.admit(exchange, sandbox.caller);
   const target = await liveTarget(context, exchange, sandbox);
-  if (part === "interpreter") throw notServed("The code interpreter", "Run programs with commands.");
   if (isRpc(path)) return serveRpc({ context, exchange, target });
   if (request.method === "GET" && path === "/envs") return sendJson(response, 200, globalVariables(sandbox));
   if (request.method === "GET" && path === "/metrics") return sendMetrics(context, exchange, target);

@@ -51,9 +51,13 @@ const runCodeResponseSchema = z.object({
   displays: z
     .array(
       z.object({
+        value: z.int().describe("Which of the values that were shown this is a form of, from 0."),
+        is_result: z.boolean().describe("Whether that is the value of the last expression."),
         media_type: z
           .string()
-          .describe("text/plain, text/html, text/markdown, image/svg+xml, image/png or image/jpeg."),
+          .describe(
+            "text/plain, text/html, text/markdown, text/latex, application/json, image/svg+xml, image/png or image/jpeg.",
+          ),
         encoding: z.enum(["utf8", "base64"]),
         content: z.string(),
       }),

@@ -44,7 +44,9 @@ async function run(platform: PlatformParts, request: Request, call: OperationCal
     { ...platform, maxOutputBytes: platform.config.maxOutputBytes },
     { caller: call, listener: callListener(call, session.settings.name) },
   );
-  const shown = result.displays.map(({ mediaType, encoding, content }) => ({
+  const shown = result.displays.map(({ value, isResult, mediaType, encoding, content }) => ({
+    value,
+    is_result: isResult,
     media_type: mediaType,
     encoding,
     content,

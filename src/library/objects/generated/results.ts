@@ -189,7 +189,11 @@ export interface SessionRunResult {
   /** With keepVariables: the value of the last expression, what `display` was given, and open plots. */
   readonly displays?:
     | readonly {
-        /** text/plain, text/html, text/markdown, image/svg+xml, image/png or image/jpeg. */
+        /** Which of the values that were shown this is a form of, from 0. */
+        readonly value: number;
+        /** Whether that is the value of the last expression. */
+        readonly isResult: boolean;
+        /** text/plain, text/html, text/markdown, text/latex, application/json, image/svg+xml, image/png or image/jpeg. */
         readonly mediaType: string;
         readonly encoding: "utf8" | "base64";
         readonly content: string;

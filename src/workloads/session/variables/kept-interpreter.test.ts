@@ -11,7 +11,11 @@ const reportOf = (value: unknown): string => {
   return `${Buffer.byteLength(text)}\n${text}`;
 };
 const exception = { name: "E", value: "v", traceback: "t" };
-const good = { exit_code: 3, displays: [{ media_type: "text/plain", encoding: "utf8", content: "é" }], exception };
+const good = {
+  exit_code: 3,
+  displays: [{ value: 0, is_result: true, media_type: "text/plain", encoding: "utf8", content: "é" }],
+  exception,
+};
 
 /** An interpreter of which the test writes the output. */
 function scripted(chunks: readonly (readonly [OutputChunk["stream"], string])[]) {
@@ -55,7 +59,7 @@ describe("a call of an interpreter that goes on", () => {
     expect(await textsOf(first.process)).toEqual({ stdout: "a\u001eb", stderr: "e" });
     expect(await first.process.exit).toEqual({ exitCode: 3 });
     expect(first.report()).toMatchObject({
-      displays: [{ mediaType: "text/plain", encoding: "utf8", content: "é" }],
+      displays: [{ value: 0, isResult: true, mediaType: "text/plain", encoding: "utf8", content: "é" }],
       exception,
     });
     const second = interpreter.call("u");
@@ -83,6 +87,7 @@ describe("a call of an interpreter that goes on", () => {
     ["a name without bound", mark + reportOf({ ...good, exception: { ...exception, name: "E".repeat(401) } })],
     ["a message without bound", mark + reportOf({ ...good, exception: { ...exception, value: "v".repeat(8_001) } })],
     ["no traceback's length", mark + reportOf({ ...good, exception: { ...exception, traceback: "t".repeat(32_001) } })],
+    ["no value's number", mark + reportOf({ ...good, displays: [{ ...good.displays[0], value: -1 }] })],
     ["an unknown type", mark + reportOf({ ...good, displays: [{ ...good.displays[0], media_type: "text/js" }] })],
   ])("whose report is %s ends its interpreter", async (_, text) => {
     const { interpreter, signals } = scripted([

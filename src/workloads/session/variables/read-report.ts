@@ -3,6 +3,10 @@ import { mebibyte } from "../../../base/bytes.ts";
 
 /** What a call shows beside its output: the value of its last expression, plots, and what it was told to display. */
 export interface Display {
+  /** Which of the values that were shown it is a form of, from 0. */
+  readonly value: number;
+  /** Whether that is the value of the last expression. */
+  readonly isResult: boolean;
   readonly mediaType: string;
   readonly encoding: "utf8" | "base64";
   readonly content: string;
@@ -37,7 +41,18 @@ const report = z.strictObject({
   displays: z
     .array(
       z.strictObject({
-        media_type: z.enum(["text/plain", "text/html", "text/markdown", "image/svg+xml", "image/png", "image/jpeg"]),
+        value: z.int().min(0),
+        is_result: z.boolean(),
+        media_type: z.enum([
+          "text/plain",
+          "text/html",
+          "text/markdown",
+          "text/latex",
+          "application/json",
+          "image/svg+xml",
+          "image/png",
+          "image/jpeg",
+        ]),
         encoding: z.enum(["utf8", "base64"]),
         content: z.string(),
       }),
@@ -70,7 +85,11 @@ export function readReport(bytes: Buffer): { readonly report: CallReport; readon
   return {
     report: {
       exitCode,
-      displays: displays.map(({ media_type: mediaType, ...rest }) => ({ mediaType, ...rest })),
+      displays: displays.map(({ media_type: mediaType, is_result: isResult, ...rest }) => ({
+        mediaType,
+        isResult,
+        ...rest,
+      })),
       exception,
     },
     behind: bytes.subarray(end),

@@ -1,0 +1,83 @@
+import { z } from "zod";
+import { kibibyte } from "../../base/bytes.ts";
+import { toGloveboxError } from "../../errors/glovebox-error.ts";
+import { textsByName } from "../../operations/contract/request/bounded-schemas.ts";
+import { maxEnvironmentEntries } from "../../operations/contract/request/request-maxima.ts";
+import { parseRequest } from "../../operations/contract/parse-request.ts";
+import { runCodeContract } from "../../operations/session/run-code-contract.ts";
+import type { E2bContext } from "../e2b-context.ts";
+import { globalVariables } from "../envd/global-variables.ts";
+import { readJson, type Exchange } from "../http/exchange.ts";
+import { E2bRefusal } from "../http/refusal.ts";
+import type { E2bSandbox } from "../sandboxes/e2b-sandbox.ts";
+import { errorEvent, eventsOf, notesOf, outputEvent } from "./execution-events.ts";
+import { ExecutionStream } from "./execution-stream.ts";
+import { findLanguage } from "./languages.ts";
+import { OutputTexts } from "./output-texts.ts";
+
+const executeSchema = z.strictObject({
+  code: z.string(),
+  context_id: z.string().max(200).optional(),
+  language: z.string().optional(),
+  env_vars: textsByName(maxEnvironmentEntries).optional(),
+});
+/** What one answer may have on its way, until its results are known. */
+const streamBytes = 256 * kibibyte;
+
+/**
+ * `POST /execute`: runs code in the sandbox's own interpreter, with the variables of the code before it, and streams what
+ * it does. It ends when its client disconnects.
+ * @throws E2bRefusal and what `run_code` throws, before the answer has begun
+ */
+export async function executeCode(context: E2bContext, exchange: Exchange, sandbox: E2bSandbox): Promise<void> {
+  const { platform, inFlight } = context;
+  const { response, signal } = exchange;
+  const { principal } = sandbox.caller;
+  const asked = parseRequest({ request: executeSchema }, await readJson(exchange, inFlight, principal));
+  const { code, context_id: named, language, env_vars: variables = {} } = asked;
+  if (named !== undefined && language !== undefined) {
+    throw new E2bRefusal(400, "body: expected context_id or language, got both");
+  }
+  if (named !== undefined) throw new E2bRefusal(404, `Context ${named} not found`);
+  const found = findLanguage(language);
+  const held = inFlight.hold(principal, streamBytes);
+  response.once("close", () => held.release());
+  const record = context.executions.of(sandbox, found === "python" ? found : "javascript");
+  record.count += 1;
+  const stream = new ExecutionStream(response, { type: "number_of_executions", execution_count: record.count });
+  const say = (name: "stdout" | "stderr", text: string): Promise<void> =>
+    stream.send(outputEvent(name, text, platform.now()));
+  const output = new OutputTexts(say);
+  const request = {
+    session_id: sandbox.sessionId,
+    ...{ code, language: found, environment: { ...globalVariables(sandbox), ...variables } },
+    // The client's own time counts: it disconnects.
+    timeout_seconds: platform.config.ceilings.timeoutMs / 1000,
+  };
+  try {
+    const answer = await platform.call(runCodeContract, request, {
+      ...{ principal, signal },
+      onEvent: (event) => (event.type === "output" ? output.take(event.stream, event.bytes) : stream.begin()),
+    });
+    await output.end();
+    const notes = [...record.untold, ...notesOf(answer)];
+    record.untold = signal.aborted ? notes : [];
+    if (sandbox.ended.aborted) return void response.destroy();
+    held.set(streamBytes + sizeOf(answer.displays));
+    for (const note of notes) await say("stderr", `glovebox: ${note}\n`);
+    for (const event of eventsOf(answer)) await stream.send(event);
+    await stream.end();
+  } catch (error) {
+    stream.stop();
+    if (!stream.hasBegun) throw error;
+    // Its client is to ask for its health.
+    if (sandbox.ended.aborted) return void response.destroy();
+    const { errorType, message, suggestion } = toGloveboxError(error);
+    await stream.send(errorEvent(errorType, `${message} ${suggestion}`.trim()));
+    await stream.end();
+  }
+}
+
+function sizeOf(displays: readonly { readonly content: string }[] = []): number {
+  return displays.reduce((sum, { content }) => sum + content.length, 0);
+}

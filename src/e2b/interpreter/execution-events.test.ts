@@ -1,0 +1,59 @@
+import { expect, it } from "vitest";
+import type { RunCodeResponse } from "../../operations/session/run-code-contract.ts";
+import { eventsOf, notesOf, parseShownJson } from "./execution-events.ts";
+
+const completed: RunCodeResponse = {
+  ...{ session_id: "s", container_id: "c", sandbox_id: "c", restarted: false, packages_installed: [], stdout: "" },
+  ...{ outcome: "completed", exit_code: 0, duration_ms: 1, memory_used_mb: null, timed_out: false, truncated: false },
+  ...{ engine: "local", isolation: "namespaces", warnings: [], alerts: [], stderr: "", variables_lost: false },
+};
+const answer = (more: Partial<RunCodeResponse>): RunCodeResponse => ({ ...completed, ...more });
+const shown = (value: number, type: string, content: string) =>
+  ({ value, is_result: value === 1, media_type: type, encoding: "utf8", content }) as const;
+
+it("a value is one result with all its forms, without a text's own quotes", () => {
+  const displays = [
+    shown(0, "text/plain", "'first'"),
+    shown(1, "text/plain", "'"),
+    shown(1, "text/html", "<b>"),
+    shown(1, "application/json", '{"a":[null]}'),
+    shown(1, "video/mp4", "x"),
+    shown(2, "application/json", "{"),
+  ];
+  expect(eventsOf(answer({ displays }))).toEqual([
+    { type: "result", is_main_result: false, text: "first", extra: {} },
+    { type: "result", is_main_result: true, text: "'", html: "<b>", json: { a: [null] }, extra: {} },
+    { type: "result", is_main_result: false, extra: {} },
+  ]);
+});
+
+it("an end by force, by exit or by the interpreter's end is an error with a name", () => {
+  const error = { error_type: "TIMEOUT", message: "Over.", suggestion: "Less.", context: {} };
+  const ends: readonly (readonly [Partial<RunCodeResponse>, string, string])[] = [
+    [{ outcome: "timed_out", exit_code: 137, error, variables_lost: true }, "TIMEOUT", "Over. Less."],
+    [{ outcome: "failed", exit_code: 3 }, "SystemExit", "3"],
+    [{ outcome: "failed", exit_code: 9, variables_lost: true }, "UnexpectedEndOfExecution", "exit code 9"],
+    [{ outcome: "sandbox_lost", exit_code: null }, "sandbox_lost", ""],
+  ];
+  for (const [more, name, value] of ends) {
+    expect(eventsOf(answer(more))).toMatchObject([
+      { type: "error", name, value: expect.stringContaining(value) as string },
+    ]);
+  }
+  const exception = { name: "E", value: "v", traceback: "t" };
+  expect(eventsOf(answer({ outcome: "failed", exit_code: 1, exception }))).toEqual([{ type: "error", ...exception }]);
+});
+
+it("warnings are told where something is gone", () => {
+  const warnings = ["gone"];
+  expect(notesOf(answer({ warnings }))).toEqual([]);
+  expect(notesOf(answer({ warnings, variables_lost: true }))).toEqual(warnings);
+  expect(notesOf(answer({ warnings, restarted: true }))).toEqual(warnings);
+});
+
+it.each([["["], ["[".repeat(100_000)], [`[${"0,".repeat(60_000)}0]`], ["\0"], [""]])(
+  "no JSON, or too much: %.5s",
+  (text) => {
+    expect(parseShownJson(text)).toBeUndefined();
+  },
+);
