@@ -52,6 +52,8 @@ export async function startInterpreter(
   });
   for (const piece of job) process.stdin.write(piece);
   const interpreter = new KeptInterpreter(process);
+  // Contexts that are gone may have left some.
+  for (const [each, { isOver }] of live.interpreters) if (isOver) live.interpreters.delete(each);
   live.interpreters.set(context, interpreter);
   return interpreter;
 }
