@@ -30,6 +30,13 @@ describe("statusError", () => {
     expect(JSON.stringify(statusError(product, "do it", { status: 400, body: mount }).toWire())).not.toContain("/home");
   });
 
+  it("names the place of an image where nothing can be mounted", () => {
+    const message = `error mounting "/run/own" to rootfs at "/etc/passwd": "/data/merged/proc/1/environ" cannot be mounted because it is inside /proc`;
+    const error = statusError(product, "start the container", { status: 500, body: { message } });
+    expect(error).toMatchObject({ errorType: "UNSUPPORTED", context: { path: "/etc/passwd" } });
+    expect(JSON.stringify(error.toWire())).not.toMatch(/merged|run\/own/);
+  });
+
   it("says what is wrong with what we asked for", () => {
     const body = { message: "Minimum memory limit allowed is 6MB" };
     expect(statusError(product, "create a container", { status: 400, body }).message).toContain("6MB");

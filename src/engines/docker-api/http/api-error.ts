@@ -65,6 +65,14 @@ export function statusError(product: Product, action: string, answer: ApiAnswer)
       cause,
     });
   }
+  const target = /error mounting "[^"]{1,4096}" to rootfs at "(\/[\w./-]{1,200})"/.exec(reason)?.[1];
+  if (target !== undefined) {
+    return new GloveboxError("UNSUPPORTED", `${title} cannot mount ${target} in this image: failed to ${action}.`, {
+      suggestion: `Use an image in which ${target} is no link and nothing unusual.`,
+      context: { ...context, path: target },
+      cause,
+    });
+  }
   if (answer.status === 400) {
     return new GloveboxError("UNSUPPORTED", `${title} refuses to ${action}: ${reason}`, { context, cause });
   }
