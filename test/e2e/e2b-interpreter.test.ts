@@ -25,13 +25,13 @@ sys.modules['matplotlib.pyplot'] = plots
 display('first')
 Table()`;
 
-describe("E2B's code interpreter on local", () => {
-  useGlovebox("local");
+describe.each(["docker", "local"] as const)("E2B's code interpreter on %s", (engine) => {
+  useGlovebox(engine);
   let scene: E2bScene;
   let sandbox: Sandbox;
   let address: SandboxAddress;
   beforeAll(async () => {
-    scene = await openE2bScene({ CONTAINER_MAX_OUTPUT_SIZE: "65536" });
+    scene = await openE2bScene({ CONTAINER_MAX_OUTPUT_SIZE: "65536" }, engine);
     sandbox = await Sandbox.create({ envs: { WORD: "sandbox" } });
     address = await addressOf(sandbox.sandboxId);
   });
@@ -61,12 +61,12 @@ describe("E2B's code interpreter on local", () => {
     expect(first.error).toBeUndefined();
     expect(await sandbox.files.read("made")).toBe("by code");
     await sandbox.files.write("given", "by files");
-    const { stdout } = await sandbox.commands.run(`ps -e -o args= | grep -c '[m]ain.py' || cat /proc/[0-9]*/cmdline`);
-    expect(stdout).not.toBe("");
+    const isContainer = (await sandbox.runCode("os.path.exists('/.dockerenv')")).text;
+    expect(isContainer).toBe(engine === "docker" ? "True" : "False");
     const pid = (await sandbox.runCode("os.getpid()")).text;
     expect((await sandbox.commands.run(`kill -0 ${pid} && echo alive`)).stdout).toBe("alive\n");
     const second = await sandbox.runCode("print(open('given').read(), x, os.getcwd(), os.environ['WORD'])\n'text'");
-    expect(second).toMatchObject({ text: "text", logs: { stdout: ["by files 6 /work sandbox\n"] }, executionCount: 3 });
+    expect(second).toMatchObject({ text: "text", logs: { stdout: ["by files 6 /work sandbox\n"] }, executionCount: 4 });
 
     const javascript = await sandbox.runCode("const y = x = 5; await Promise.resolve(`${y + 1}`)", { language: "js" });
     expect(javascript).toMatchObject({ text: "6", executionCount: 1 });
@@ -181,6 +181,101 @@ describe("E2B's code interpreter on local", () => {
     await execute({ code: "secret = 1" });
     const { events } = await execute({ code: "secret" }, foreign);
     expect(events.find(({ type }) => type === "error")).toMatchObject({ name: "NameError" });
+  });
+
+  it("has contexts, each with variables, a folder and a language of its own", async () => {
+    await sandbox.files.makeDir("sub");
+    await sandbox.runCode("of = 'default'");
+    const context = await sandbox.createCodeContext({ cwd: "/work/sub" });
+    expect(context).toMatchObject({ language: "python", cwd: "/work/sub" });
+    const first = await sandbox.runCode("import os\nof = 'own'\nos.getcwd()", { context });
+    expect(first).toMatchObject({ text: "/work/sub", executionCount: 1 });
+    expect((await sandbox.runCode("of", { context })).executionCount).toBe(2);
+    expect((await sandbox.runCode("of")).text).toBe("default");
+    const typed = await sandbox.createCodeContext({ language: "ts", cwd: "sub" });
+    expect((await sandbox.runCode("const n: number = 3; n", { context: typed })).text).toBe("3");
+    const known = await sandbox.listCodeContexts();
+    expect(known).toEqual(
+      expect.arrayContaining([context, { id: typed.id, language: "typescript", cwd: "/work/sub" }]),
+    );
+    const { events } = await execute({ code: "of", context_id: "python" });
+    expect(events).toContainEqual({ type: "result", is_main_result: true, text: "default", extra: {} });
+
+    await sandbox.restartCodeContext(context);
+    expect(await sandbox.runCode("'of' in globals()", { context })).toMatchObject({ text: "False", executionCount: 1 });
+    await sandbox.removeCodeContext(context);
+    await expect(sandbox.runCode("1", { context })).rejects.toThrow(`Context ${context.id} not found`);
+    await expect(sandbox.restartCodeContext(context.id)).rejects.toThrow("not found");
+    expect((await sandbox.listCodeContexts()).map(({ id }) => id)).not.toContain(context.id);
+
+    const nowhere = await sandbox.createCodeContext({ cwd: "/home/user" });
+    const failed = await sandbox.runCode("open('/work/ran', 'w')", { context: nowhere });
+    expect(failed.error?.name).toBe("FileNotFoundError");
+    expect(await sandbox.files.exists("ran")).toBe(false);
+    await sandbox.removeCodeContext(nowhere);
+    await sandbox.removeCodeContext(typed);
+  });
+
+  it("restarts a context with what runs in it, and no other", async () => {
+    await sandbox.runCode("beside = 1");
+    const context = await sandbox.createCodeContext();
+    let hasBegun = false;
+    const running = sandbox.runCode("print('begun')\nimport time; time.sleep(300)", {
+      context,
+      onStdout: () => void (hasBegun = true),
+    });
+    await expect.poll(() => hasBegun).toBe(true);
+    await sandbox.restartCodeContext(context);
+    expect((await running).error?.name).toBe("CANCELLED");
+    expect((await sandbox.runCode("beside")).text).toBe("1");
+    await sandbox.removeCodeContext(context);
+  });
+
+  it("gives contexts only with a token of the sandbox, which opens nothing else", async () => {
+    const connected = await scene.ask(`POST /v2/sandboxes/${address.id}/connect`, {});
+    const traffic = String(connected.body["trafficAccessToken"]);
+    const theirs = await scene.ask(
+      "POST /v2/sandboxes",
+      { templateID: "code-interpreter-v1" },
+      { key: scene.other.text },
+    );
+    const { token: _, ...bare } = address;
+    const ask = async (route: string, headers: Record<string, string>, target: SandboxAddress = bare) => {
+      const isRead = route.startsWith("GET");
+      const response = await scene.askSandbox(target, route, { headers, ...(isRead ? {} : { body: '{"code":"1"}' }) });
+      return { status: response.status, text: await response.text() };
+    };
+    const routes = ["GET /contexts", "POST /contexts", "POST /contexts/python/restart", "DELETE /contexts/python"];
+    for (const route of routes) {
+      const shown = ["", "x", String(theirs.body["trafficAccessToken"]), String(theirs.body["envdAccessToken"])];
+      for (const token of shown) {
+        expect((await ask(route, { "e2b-traffic-access-token": token })).status, route).toBe(401);
+        expect((await ask(route, { "x-access-token": token })).status, route).toBe(401);
+      }
+      expect((await ask(route, {})).status, route).toBe(401);
+    }
+    const headers = { "e2b-traffic-access-token": traffic };
+    expect((await ask("GET /contexts", headers)).status).toBe(200);
+    expect((await ask("POST /execute", headers)).status).toBe(401);
+    expect((await ask("GET /envs", headers, { ...bare, port: 49_983 })).status).toBe(401);
+    expect((await ask("GET /envs", { "x-access-token": traffic }, { ...bare, port: 49_983 })).status).toBe(401);
+    for (const id of ["..", "%2e%2e", "a%2Fb", "x".repeat(300), "__proto__", "ctx-00000000000000000000"]) {
+      const { status, text } = await ask(`DELETE /contexts/${id}x`, headers);
+      expect([id, status, text.length < 200]).toEqual([id, 404, true]);
+    }
+    expect((await execute({ code: "1", context_id: "__proto__" })).status).toBe(404);
+    expect((await ask("PUT /contexts", headers)).status).toBe(405);
+    expect((await ask("POST /contexts", headers)).text).toContain("code");
+  });
+
+  it("bounds its contexts", async () => {
+    const other = await Sandbox.create();
+    const made = await Promise.allSettled(Array.from({ length: 12 }, () => other.createCodeContext()));
+    expect(made.filter(({ status }) => status === "fulfilled").length).toBe(8);
+    const refused = made.find((each) => each.status === "rejected");
+    expect(String(refused?.reason)).toMatch(/8 contexts/);
+    expect((await other.listCodeContexts()).length).toBe(8);
+    await other.kill();
   });
 
   it("refuses by name what it does not have, and what is too large", async () => {

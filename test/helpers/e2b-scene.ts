@@ -1,5 +1,7 @@
 import { vi } from "vitest";
 import { startKeyServer, type KeyServer, type TestKey } from "./key-server.ts";
+import type { TestedEngine } from "./open-glovebox.ts";
+import { sessionImages } from "./test-images.ts";
 
 /** A server for E2B's SDKs with two keys, of which `mine` is in the environment as the SDKs read it. */
 export interface E2bScene extends AsyncDisposable {
@@ -34,8 +36,12 @@ export interface E2bAnswer {
 }
 
 /** Starts it; the environment is the test's own until the scene is disposed of. */
-export async function openE2bScene(more: Readonly<Record<string, string>> = {}): Promise<E2bScene> {
-  const server = await startKeyServer(["--e2b", "0"], more);
+export async function openE2bScene(
+  more: Readonly<Record<string, string>> = {},
+  engine: TestedEngine = "local",
+): Promise<E2bScene> {
+  const settings = engine === "local" ? more : { GLOVEBOX_IMAGE_SESSION: sessionImages.session, ...more };
+  const server = await startKeyServer(["--e2b", "0", "--engine", engine], settings);
   const mine = await server.addKey("mine");
   const other = await server.addKey("other");
   vi.stubEnv("E2B_API_KEY", mine.text);

@@ -291,6 +291,7 @@ export const notFed: Readonly<Record<string, string>> = {
   "src/base/http/answer-and-close.ts answerAndClose": makesError,
   "src/base/streams/chunks.ts textBytes": "encodes a text of ours",
   "src/config/layers/environment-layer.ts readForm": "a variable of the operator's, of the process itself",
+  "src/e2b/interpreter/contexts.ts findContext": asks,
   "src/egress/proxy-process.ts proxyError": makesError,
   "src/engines/docker-api/http/parse-address.ts parseAddress": "an address of the operator's",
   "src/engines/docker/parse-docker-host.ts parseDockerHost": "an address of the operator's",

@@ -8,7 +8,7 @@ const envdVersion = "0.5.7";
 const clientId = "glovebox";
 
 /** Answer of create and connect. */
-export function connectedRow({ id, template, token }: E2bSandbox): object {
+export function connectedRow({ id, template, token, trafficToken }: E2bSandbox): object {
   return {
     sandboxID: id,
     templateID: template.name,
@@ -16,7 +16,7 @@ export function connectedRow({ id, template, token }: E2bSandbox): object {
     clientID: clientId,
     envdVersion,
     envdAccessToken: token,
-    trafficAccessToken: null,
+    trafficAccessToken: template.keepsVariables ? trafficToken : null,
     domain: null,
   };
 }

@@ -5,13 +5,13 @@ import { textsByName } from "../../operations/contract/request/bounded-schemas.t
 import { maxEnvironmentEntries } from "../../operations/contract/request/request-maxima.ts";
 import { parseRequest } from "../../operations/contract/parse-request.ts";
 import { runCodeContract } from "../../operations/session/run-code-contract.ts";
-import type { E2bContext } from "../e2b-context.ts";
 import { globalVariables } from "../envd/global-variables.ts";
-import { readJson, type Exchange } from "../http/exchange.ts";
+import { readJson } from "../http/exchange.ts";
 import { E2bRefusal } from "../http/refusal.ts";
-import type { E2bSandbox } from "../sandboxes/e2b-sandbox.ts";
 import { errorEvent, eventsOf, notesOf, outputEvent } from "./execution-events.ts";
 import { ExecutionStream } from "./execution-stream.ts";
+import { findContext } from "./contexts.ts";
+import type { InterpreterRequest } from "./interpreter-request.ts";
 import { findLanguage } from "./languages.ts";
 import { OutputTexts } from "./output-texts.ts";
 
@@ -29,7 +29,8 @@ const streamBytes = 256 * kibibyte;
  * it does. It ends when its client disconnects.
  * @throws E2bRefusal and what `run_code` throws, before the answer has begun
  */
-export async function executeCode(context: E2bContext, exchange: Exchange, sandbox: E2bSandbox): Promise<void> {
+export async function executeCode(call: InterpreterRequest): Promise<void> {
+  const { context, exchange, sandbox } = call;
   const { platform, inFlight } = context;
   const { response, signal } = exchange;
   const { principal } = sandbox.caller;
@@ -38,11 +39,11 @@ export async function executeCode(context: E2bContext, exchange: Exchange, sandb
   if (named !== undefined && language !== undefined) {
     throw new E2bRefusal(400, "body: expected context_id or language, got both");
   }
-  if (named !== undefined) throw new E2bRefusal(404, `Context ${named} not found`);
-  const found = findLanguage(language);
+  const row = named === undefined ? null : await findContext(call, named);
+  const found = row?.language ?? findLanguage(language);
   const held = inFlight.hold(principal, streamBytes);
   response.once("close", () => held.release());
-  const record = context.executions.of(sandbox, found === "python" ? found : "javascript");
+  const record = context.executions.of(sandbox, row?.context ?? (found === "python" ? found : "bun"));
   record.count += 1;
   const stream = new ExecutionStream(response, { type: "number_of_executions", execution_count: record.count });
   const say = (name: "stdout" | "stderr", text: string): Promise<void> =>
@@ -50,6 +51,7 @@ export async function executeCode(context: E2bContext, exchange: Exchange, sandb
   const output = new OutputTexts(say);
   const request = {
     session_id: sandbox.sessionId,
+    ...(row === null ? {} : { context: row.context }),
     ...{ code, language: found, environment: { ...globalVariables(sandbox), ...variables } },
     // The client's own time counts: it disconnects.
     timeout_seconds: platform.config.ceilings.timeoutMs / 1000,

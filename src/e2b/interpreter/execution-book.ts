@@ -20,13 +20,19 @@ export class ExecutionBook {
       if (!ended.aborted) this.#ofSandbox.set(id, records);
       ended.addEventListener("abort", () => this.#ofSandbox.delete(id), { once: true });
     }
-    const known = records.get(context) ?? { count: 0, untold: [] };
-    records.set(context, known);
+    const key = keyOf(context);
+    const known = records.get(key) ?? { count: 0, untold: [] };
+    records.set(key, known);
     return known;
   }
 
   /** The context begins anew, or is gone. */
   forget({ id }: E2bSandbox, context: string): void {
-    this.#ofSandbox.get(id)?.delete(context);
+    this.#ofSandbox.get(id)?.delete(keyOf(context));
   }
+}
+
+/** JavaScript without a context runs in that of Bun, or of Node if the image has no Bun. */
+function keyOf(context: string): string {
+  return context === "node" ? "bun" : context;
 }

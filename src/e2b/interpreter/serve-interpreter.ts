@@ -4,28 +4,27 @@ import type { Exchange } from "../http/exchange.ts";
 import { answerOfError, E2bRefusal } from "../http/refusal.ts";
 import { handleRoute, type E2bRoute } from "../http/routes.ts";
 import type { E2bSandbox } from "../sandboxes/e2b-sandbox.ts";
+import { contextRoutes } from "./contexts.ts";
 import { executeCode } from "./execute-code.ts";
-
-interface InterpreterRequest {
-  readonly context: E2bContext;
-  readonly exchange: Exchange;
-  readonly sandbox: E2bSandbox;
-}
+import type { InterpreterRequest } from "./interpreter-request.ts";
 
 const routes: readonly E2bRoute<InterpreterRequest>[] = [
   {
     method: "POST",
     path: "/execute",
-    handle: ({ context, exchange, sandbox }) => executeCode(context, exchange, sandbox),
+    handle: (call) => executeCode(call),
   },
+  ...contextRoutes,
 ];
 
 /** Answers a request to the code interpreter of a sandbox, whose token is still to be checked. @throws only what is unexpected */
 export async function serveInterpreter(context: E2bContext, exchange: Exchange, sandbox: E2bSandbox): Promise<void> {
   const { request, path } = exchange;
-  const { "x-access-token": token } = request.headers;
-  if (typeof token !== "string" || !context.sandboxes.isToken(sandbox, token)) {
-    throw new E2bRefusal(401, "expected the sandbox's token in the header X-Access-Token");
+  if (!showsToken(context, exchange, sandbox)) {
+    throw new E2bRefusal(
+      401,
+      "expected the sandbox's token in the header X-Access-Token; for contexts also E2B-Traffic-Access-Token, which create and connect answer",
+    );
   }
   context.admit(exchange, sandbox.caller);
   await liveTarget(context, exchange, sandbox);
@@ -35,6 +34,12 @@ export async function serveInterpreter(context: E2bContext, exchange: Exchange, 
   } catch (error) {
     sendRefusal(exchange, error);
   }
+}
+
+function showsToken({ sandboxes }: E2bContext, { request, path }: Exchange, sandbox: E2bSandbox): boolean {
+  const { "x-access-token": token, "e2b-traffic-access-token": traffic } = request.headers;
+  if (typeof token === "string") return sandboxes.isToken(sandbox, token);
+  return path !== "/execute" && typeof traffic === "string" && sandboxes.isTrafficToken(sandbox, traffic);
 }
 
 function noInterpreter({ template }: E2bSandbox): E2bRefusal {

@@ -24,6 +24,8 @@ export interface E2bSandbox extends Omit<E2bSandboxNeeds, "timeoutMs"> {
   readonly caller: E2bCaller;
   /** For its files and programs; whoever has it needs no key. */
   readonly token: string;
+  /** For the contexts of its code interpreter, which the SDKs ask for without the other one. */
+  readonly trafficToken: string;
   readonly sessionId: string;
   readonly limits: { readonly cpus: number; readonly memoryMb: number; readonly diskMb: number };
   readonly startedAtMs: number;

@@ -19,6 +19,7 @@ interface Entry {
   sandbox: E2bSandbox;
   readonly end: AbortController;
   readonly isToken: (shown: string) => boolean;
+  readonly isTrafficToken: (shown: string) => boolean;
   timer: NodeJS.Timeout | undefined;
   readonly touching: NodeJS.Timeout;
 }
@@ -60,12 +61,17 @@ export class E2bSandboxes {
     const sandbox: E2bSandbox = {
       ...{ id, caller, ...needs, sessionId, startedAtMs },
       token: createToken(),
+      trafficToken: createToken(),
       limits: { cpus, memoryMb, diskMb },
       endAtMs: startedAtMs + timeoutMs,
       ended: end.signal,
     };
     const touching = setInterval(() => void this.#touch(id), this.#touchEachMs()).unref();
-    const entry: Entry = { sandbox, end, isToken: secretCheck(sandbox.token), timer: undefined, touching };
+    const entry: Entry = {
+      ...{ sandbox, end, timer: undefined, touching },
+      isToken: secretCheck(sandbox.token),
+      isTrafficToken: secretCheck(sandbox.trafficToken),
+    };
     this.#entries.set(id, entry);
     this.#wait(entry);
     return sandbox;
@@ -85,6 +91,11 @@ export class E2bSandboxes {
   /** Whether a text is a sandbox's token, in the same time whatever it is. */
   isToken({ id }: E2bSandbox, shown: string): boolean {
     return this.#entries.get(id)?.isToken(shown) ?? false;
+  }
+
+  /** The same for its token for contexts. */
+  isTrafficToken({ id }: E2bSandbox, shown: string): boolean {
+    return this.#entries.get(id)?.isTrafficToken(shown) ?? false;
   }
 
   /** All of them, or a principal's own. */
