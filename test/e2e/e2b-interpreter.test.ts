@@ -122,10 +122,13 @@ describe.each(["docker", "local"] as const)("E2B's code interpreter on %s", (eng
 
   it("ends with its client, and says what is lost", async () => {
     await sandbox.runCode("lost = 1");
-    await expect(sandbox.runCode("import time; time.sleep(300)", { timeoutMs: 1_000 })).rejects.toThrow(/timed out/);
+    for (let time = 0; time < 3; time += 1) {
+      const endless = sandbox.runCode("import time; time.sleep(300)", { timeoutMs: 1_000 });
+      await expect(endless).rejects.toThrow(/timed out/);
+    }
     const after = await sandbox.runCode("'lost' in globals()");
     expect(after.text).toBe("False");
-    expect(after.logs.stderr.join("")).toMatch(/^glovebox: .*variables.* gone/);
+    expect(after.logs.stderr.join("")).toMatch(/^glovebox: The execution before this one: .*variables.* gone.*\n$/);
     expect((await sandbox.runCode("1 + 1")).logs.stderr).toEqual([]);
     const { error } = await sandbox.runCode("import os; os._exit(4)");
     expect(error).toMatchObject({ name: "UnexpectedEndOfExecution" });

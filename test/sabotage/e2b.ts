@@ -193,8 +193,16 @@ export const e2bSabotages: readonly Sabotage[] = [
   {
     id: "e2b: nobody is told that variables are gone",
     file: "src/e2b/interpreter/execute-code.ts",
-    find: "record.untold = signal.aborted ? notes : [];",
+    find: "record.untold = signal.aborted ? latest(notes, before) : [];",
     replace: "record.untold = [];",
+    test: interpreter,
+    name: "ends with its client, and says what is lost",
+  },
+  {
+    id: "e2b: what is untold grows with every lost client",
+    file: "src/e2b/interpreter/execute-code.ts",
+    find: "return notes.length > 0 ? notes : before;",
+    replace: "return [...before, ...notes];",
     test: interpreter,
     name: "ends with its client, and says what is lost",
   },
@@ -225,8 +233,8 @@ export const e2bSabotages: readonly Sabotage[] = [
   {
     id: "e2b: a killed sandbox ends like an execution",
     file: "src/e2b/interpreter/execute-code.ts",
-    find: "record.untold = signal.aborted ? notes : [];\n    if (sandbox.ended.aborted)",
-    replace: "record.untold = signal.aborted ? notes : [];\n    if (sandbox.id === '')",
+    find: "record.untold = signal.aborted ? latest(notes, before) : [];\n    if (sandbox.ended.aborted)",
+    replace: "record.untold = signal.aborted ? latest(notes, before) : [];\n    if (sandbox.id === '')",
     test: interpreter,
     name: "ends with its sandbox",
   },

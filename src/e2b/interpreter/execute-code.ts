@@ -62,10 +62,12 @@ export async function executeCode(call: InterpreterRequest): Promise<void> {
       onEvent: (event) => (event.type === "output" ? output.take(event.stream, event.bytes) : stream.begin()),
     });
     await output.end();
-    const notes = [...record.untold, ...notesOf(answer)];
-    record.untold = signal.aborted ? notes : [];
+    const notes = notesOf(answer);
+    const before = record.untold;
+    record.untold = signal.aborted ? latest(notes, before) : [];
     if (sandbox.ended.aborted) return void response.destroy();
     held.set(streamBytes + sizeOf(answer.displays));
+    for (const note of before) await say("stderr", `glovebox: The execution before this one: ${note}\n`);
     for (const note of notes) await say("stderr", `glovebox: ${note}\n`);
     for (const event of eventsOf(answer)) await stream.send(event);
     await stream.end();
@@ -78,6 +80,11 @@ export async function executeCode(call: InterpreterRequest): Promise<void> {
     await stream.send(errorEvent(errorType, `${message} ${suggestion}`.trim()));
     await stream.end();
   }
+}
+
+/** However many executions lose their clients one after another, the last notes are enough. */
+function latest(notes: readonly string[], before: readonly string[]): readonly string[] {
+  return notes.length > 0 ? notes : before;
 }
 
 function sizeOf(displays: readonly { readonly content: string }[] = []): number {
