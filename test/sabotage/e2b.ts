@@ -207,6 +207,14 @@ export const e2bSabotages: readonly Sabotage[] = [
     name: "ends with its client, and says what is lost",
   },
   {
+    id: "e2b: signs of life wait for a client that does not read",
+    file: "src/e2b/interpreter/execution-stream.ts",
+    find: "if (this.#response.writableNeedDrain)",
+    replace: "if (this.#response.closed)",
+    test: "src/e2b/interpreter/execution-stream.test.ts",
+    name: "sends no signs of life to a client that does not read",
+  },
+  {
     id: "e2b: code goes on without its client",
     file: "src/e2b/interpreter/execute-code.ts",
     find: "...{ principal, signal },",

@@ -61,6 +61,10 @@ export class ExecutionStream {
 
   #keepaliveLater(): void {
     clearTimeout(this.#keepalive);
-    this.#keepalive = setTimeout(() => void this.send({ type: "keepalive" }), keepaliveMs).unref();
+    this.#keepalive = setTimeout(() => {
+      // A client that does not read needs no sign of life.
+      if (this.#response.writableNeedDrain) this.#keepaliveLater();
+      else void this.send({ type: "keepalive" });
+    }, keepaliveMs).unref();
   }
 }
