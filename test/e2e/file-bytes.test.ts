@@ -200,7 +200,7 @@ describe.each(cases)("files as bytes over HTTP on %s", (engine) => {
     expect(await contentOf("by-id")).toBe("by its id");
     expect(await (await ann.ask(`GET ${inside}`)).text()).toBe("by its id");
     const relative = await put(`/api/sandbox/${sandboxId}/files/by-id`, Buffer.from("x"));
-    expect(await refusal(relative)).toMatchObject({ status: 400, context: { field: "path" } });
+    expect(await refusal(relative)).toMatchObject({ status: 400, context: { field: "path", code: "INVALID_PATH" } });
   });
 
   it("of another key are not found, neither to read nor to write, by any id", async () => {
@@ -226,6 +226,39 @@ describe.each(cases)("files as bytes over HTTP on %s", (engine) => {
     const link = { language: "python", code: `import os; os.symlink(${JSON.stringify(host)}, "/work/link")` };
     expect((await ann.ask(`POST /api/sessions/${session}/runs`, link)).status).toBe(200);
     expect((await ann.ask(`GET ${at("link")}`, undefined, bytes)).status).toBe(404);
+  });
+
+  it("say by a name what is wrong with a path", async () => {
+    const code = [
+      "import os, socket",
+      "os.makedirs('/work/folder', exist_ok=True)",
+      "open('/work/plain', 'w').close()",
+      "os.mkfifo('/work/fifo')",
+      "os.symlink('circle', '/work/circle')",
+      "open('/work/closed', 'w').close()",
+      "os.chmod('/work/closed', 0)",
+    ];
+    const made = await ann.ask(`POST /api/sessions/${session}/runs`, { language: "python", code: code.join("\n") });
+    expect(await made.json()).toMatchObject({ outcome: "completed" });
+    const problems = [
+      ["folder", 400, "IS_A_DIRECTORY"],
+      ["nothing", 404, "FILE_NOT_FOUND"],
+      ["plain/below", 400, "INVALID_PATH"],
+      ["circle", 400, "INVALID_PATH"],
+      ["n".repeat(300), 400, "INVALID_PATH"],
+      ["fifo", 400, "NOT_A_FILE"],
+      ["closed", 403, "PERMISSION_DENIED"],
+    ] as const;
+    for (const [name, status, named] of problems) {
+      const read = await refusal(await ann.ask(`GET ${at(name)}`, undefined, bytes));
+      expect(read, name).toMatchObject({ status, context: { code: named } });
+    }
+    const text = await refusal(await ann.ask(`GET ${at("folder")}`));
+    expect(text).toMatchObject({ context: { code: "IS_A_DIRECTORY" } });
+    const written = await refusal(await put(at("folder"), Buffer.from("a")));
+    expect(written).toMatchObject({ status: 400, context: { code: "IS_A_DIRECTORY" } });
+    const full = await refusal(await put(at("large"), Buffer.alloc(200 * mebibyte)));
+    expect(full).toMatchObject({ status: 403, context: { code: "NO_SPACE" } });
   });
 
   it("name what is wrong with a request", async () => {

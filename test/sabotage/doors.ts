@@ -386,4 +386,12 @@ export const doorsSabotages: readonly Sabotage[] = [
     test: "test/e2e/http-environments.test.ts",
     name: "environments over HTTP with keys on docker > have a row for each command",
   },
+  {
+    id: "http: a folder in a file's place has no name of its own",
+    file: "src/engines/path-errors.ts",
+    find: 'code: "IS_A_DIRECTORY"',
+    replace: 'code: "INVALID_PATH"',
+    test: "test/e2e/file-bytes.test.ts",
+    name: "files as bytes over HTTP on local > say by a name what is wrong with a path",
+  },
 ];

@@ -5,6 +5,7 @@ import { workFolder } from "../../policy/scratch.ts";
 import type { Environment } from "../../workloads/environment/environment.ts";
 import { projectFolder } from "../../workloads/environment/environment-spec.ts";
 import type { FileOptions, FileUse, FileWork } from "../../workloads/place/place-files.ts";
+import { insidePath } from "../../sandbox/files/inside-path.ts";
 import { useFiles } from "../../workloads/session/files/use-files.ts";
 import type { Session } from "../../workloads/session/session.ts";
 import type { OperationCall } from "../contract/operation-call.ts";
@@ -87,8 +88,7 @@ export async function anyPlaceOf(
 /** Paths need no check: whatever they lead to is inside the sandbox. @throws INVALID_REQUEST for a relative one in a sandbox */
 export function absolutePath({ startFolder }: Pick<ReachedPlace, "startFolder">, path: string): string {
   if (path.startsWith("/")) return path;
-  if (startFolder === null) throw invalidField("path", "an absolute path inside the sandbox", path);
-  return `${startFolder}/${path}`;
+  return startFolder === null ? insidePath(path) : `${startFolder}/${path}`;
 }
 
 function inOtherProcess(id: string): GloveboxError {

@@ -1,10 +1,11 @@
-import { pathError, type FileProblem } from "../../engines/path-errors.ts";
+import { pathError, type FileProblem, type PathErrorCode } from "../../engines/path-errors.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { ErrorType } from "../../errors/catalogue.ts";
 
 interface Row {
   readonly words: RegExp;
   readonly type: ErrorType;
+  readonly code: PathErrorCode;
   /** Completes "PATH ...". */
   readonly says: string;
   readonly suggestion: string;
@@ -29,12 +30,14 @@ const rows: readonly Row[] = [
   {
     words: /Link not followed/,
     type: "INVALID_REQUEST",
+    code: "INVALID_PATH",
     says: "is a link, or leads through one, which is followed by the sandbox's own programs only",
     suggestion: "Name what it leads to; list the folder to see what is there.",
   },
   {
     words: /Not its own/,
     type: "PERMISSION_DENIED",
+    code: "PERMISSION_DENIED",
     says: "is a second name of a file that is not the sandbox's",
     suggestion: otherPath,
   },
@@ -45,8 +48,8 @@ export function fileError(path: string, said: string): GloveboxError {
   const cause = new Error(said);
   const row = rows.find(({ words }) => words.test(said));
   if (row === undefined) return pathError(path, meanings.find(([words]) => words.test(said))?.[1] ?? null, cause);
-  const { type, says, suggestion } = row;
-  return new GloveboxError(type, `${JSON.stringify(path)} ${says}.`, { suggestion, context: { path }, cause });
+  const { type, code, says, suggestion } = row;
+  return new GloveboxError(type, `${JSON.stringify(path)} ${says}.`, { suggestion, context: { path, code }, cause });
 }
 
 /** The error for a tree that cannot be listed as text. */

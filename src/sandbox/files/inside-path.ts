@@ -1,3 +1,4 @@
+import type { PathErrorCode } from "../../engines/path-errors.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 
 /** The kernel's limit (PATH_MAX, including the terminating NUL). */
@@ -13,7 +14,7 @@ export function insidePath(path: string): string {
   if (problem === null) return path.replace(/(?<!\/)\/+$/, "") || "/";
   throw new GloveboxError("INVALID_REQUEST", `The path ${JSON.stringify(path.slice(0, 200))} ${problem}.`, {
     suggestion: "Name an absolute path inside the sandbox, such as /work/notes.txt.",
-    context: { field: "path" },
+    context: { field: "path", code: "INVALID_PATH" satisfies PathErrorCode },
   });
 }
 

@@ -5,10 +5,9 @@ import { E2bRefusal } from "../../http/refusal.ts";
 export function inE2bWords(error: unknown, path: string): unknown {
   if (!(error instanceof GloveboxError)) return error;
   const { errorType, message } = error;
+  const { code } = error.context;
   if (errorType === "NOT_FOUND") return new E2bRefusal(404, `path '${path}' does not exist`);
-  if (errorType === "INVALID_REQUEST" && message.includes("is a folder")) {
-    return new E2bRefusal(400, `path '${path}' is a directory`);
-  }
-  if (errorType === "POLICY_DENIED" && message.includes("space is full")) return new E2bRefusal(507, message);
+  if (code === "IS_A_DIRECTORY") return new E2bRefusal(400, `path '${path}' is a directory`);
+  if (code === "NO_SPACE") return new E2bRefusal(507, message);
   return error;
 }
