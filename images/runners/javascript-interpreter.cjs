@@ -410,9 +410,18 @@
     }
     isBusy = false;
   }
+  /** What cannot be read, or answered, is no reason to wait for a call's time limit. */
+  function giveUp(error) {
+    try {
+      writeAll(err, Buffer.from(`The interpreter of this session cannot go on: ${error}\n`));
+    } finally {
+      leave(1);
+    }
+  }
+
   input.on("data", (bytes) => {
     held = Buffer.concat([held, bytes]);
-    void take();
+    take().catch(giveUp);
   });
   input.on("end", () => leave(0));
 })();

@@ -311,6 +311,42 @@ threading.Timer(1, lambda: os.kill(${again}, signal.SIGKILL)).start()`,
     });
     expect(await run("victim", "2")).toMatchObject({ displays: [{ content: "2" }], variables_lost: false });
   });
+
+  it.each([
+    ["a job of its own", "job", { outcome: "completed", displays: [{ content: "'forged'" }], variables_lost: false }],
+    ["the beginning of a long job", "b'999999999\\n'", { outcome: "timed_out", displays: [], variables_lost: true }],
+    ["what is no job", "b'7\\ngarbage'", { variables_lost: true }],
+    ["what is no job of JavaScript", "b'7\\ngarbage'", { variables_lost: true }],
+  ] as const)(
+    "are each told their own end when another one writes %s to their input",
+    place === "docker" ? {} : { tags: [rareTag] },
+    async (what, bytes, expected) => {
+      const { run } = await open();
+      const language = what.endsWith("JavaScript") ? "javascript" : "python";
+      const begin = { python: "import os; x = 'own'; os.getpid()", javascript: "x = 'own'; process.pid" };
+      const pid = shown(await run("victim", begin[language], { language }));
+      // Its own calls come over the same pipe, which is no standard stream.
+      const inject = `import json, os, stat
+code = b"x = 'forged'"
+header = json.dumps({"token": "call-00000000000000000000", "name": "<call 9>", "variables": {}, "environment": {}, "arguments": [],
+  "main": "main.py", "working_directory": "", "files": [{"path": "main.py", "size": len(code)}]}).encode()
+job = b'%d\\n' % len(header) + header + code
+written = 0
+for number in range(3, 30):
+    path = '/proc/${pid}/fd/%d' % number
+    if os.path.exists(path) and stat.S_ISFIFO(os.stat(path).st_mode) and os.readlink(path) not in [os.readlink('/proc/${pid}/fd/%d' % own) for own in (1, 2)]:
+        with open(path, 'wb', buffering=0) as stream: written += stream.write(${bytes})
+written > 0`;
+      expect(shown(await run("attacker", inject))).toBe("True");
+      await sleep(300);
+      const told = await run("victim", "x", { language, timeout_seconds: 5 });
+      expect(told).toMatchObject(expected);
+      // Only what it waits for takes all its time.
+      expect(told.outcome === "timed_out").toBe("outcome" in expected && expected.outcome === "timed_out");
+      expect(await run("victim", "1", { language })).toMatchObject({ outcome: "completed", variables_lost: false });
+      expect(shown(await run("attacker", "1 + 1"))).toBe("2");
+    },
+  );
 });
 
 function python(code: string): RunCodeRequest {

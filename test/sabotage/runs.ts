@@ -242,6 +242,14 @@ const contexts: readonly Sabotage[] = [
     test: "test/e2e/session-contexts.test.ts",
     name: "on docker > belong to one runtime",
   },
+  {
+    id: "contexts: JavaScript waits for ever once it has read what is no job",
+    file: "images/runners/javascript-interpreter.cjs",
+    find: "      leave(1);",
+    replace: "",
+    test: "test/e2e/session-contexts.test.ts",
+    name: "on docker > are each told their own end when another one writes what is no job of JavaScript",
+  },
 ];
 
 const demands: readonly Sabotage[] = [
