@@ -8,8 +8,8 @@ import path from "node:path";
 export interface Meddling {
   /** Matches the request's first line, such as `POST /v1.41/containers/ab12/start HTTP/1.1`. */
   readonly at: RegExp;
-  /** Called right before the engine gets the request, and when it begins to answer. */
-  readonly before: () => void;
+  /** Called with that line right before the engine gets the request, and when it begins to answer. */
+  readonly before: (line: string) => void;
   readonly after: () => void;
 }
 
@@ -54,9 +54,10 @@ export class MeddlingProxy implements AsyncDisposable {
     }
     // A connection may carry one request after another; each of them begins a new chunk.
     near.on("data", (bytes: Buffer) => {
-      if (at.test(bytes.toString("latin1").split("\r\n")[0] ?? "")) {
+      const line = bytes.toString("latin1").split("\r\n")[0] ?? "";
+      if (at.test(line)) {
         this.count++;
-        before();
+        before(line);
         far.once("data", after);
       }
       if (!far.write(bytes)) {

@@ -9,6 +9,30 @@ const filter = "src/policy/seccomp/spawn-filter.test.ts";
 
 export const supervisedSabotages: readonly Sabotage[] = [
   {
+    id: "supervised: the last numbers of one that we ended are the engine's to find",
+    file: "src/engines/supervised/container/supervised-container.ts",
+    find: "      this.#lastNumbers = this.#numbers();\n",
+    replace: "      this.#lastNumbers = this.#numbers().then(() => null);\n",
+    test: container,
+    name: "tells what it used when we ended it, and asks no engine for that",
+  },
+  {
+    id: "supervised: its last numbers may put off its end as long as any",
+    file: "src/engines/supervised/container/supervised-container.ts",
+    find: "await settlesWithin(this.#lastNumbers, lastNumbersMs);",
+    replace: "await this.#lastNumbers;",
+    test: container,
+    name: "is ended whether or not it tells its last numbers",
+  },
+  {
+    id: "supervised: a warm run looks at its container on the engine before its answer",
+    file: "src/engines/supervised/container/supervised-container.ts",
+    find: "if (numbers === null || numbers.memoryBytes === null)",
+    replace: "await this.#parts.place.inspect(options);\n    if (numbers === null || numbers.memoryBytes === null)",
+    test: "test/e2e/engine-requests.test.ts",
+    name: "what docker is asked > before a run in a sandbox that waited is answered > is nothing for one of Python",
+  },
+  {
     id: "terminal: another size of the caller's does not reach it",
     file: "src/operations/sandboxes/programs/terminal-handler.ts",
     find: "for await (const size of sizes) program.resize?.(sensibleSize(size));",

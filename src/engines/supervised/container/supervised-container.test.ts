@@ -132,6 +132,34 @@ describe("SupervisedContainer", () => {
     expect(await container.stats()).toMatchObject({ memoryBytes: 4711 });
   });
 
+  it("tells what it used when we ended it, and asks no engine for that", async () => {
+    const { container, standIn, place } = await startedScene();
+    const killed = container.kill();
+    await standIn.next("NUMBERS");
+    expect(standIn.got("END_TREE")).toEqual([]);
+    standIn.say("STATS", 0, numbers);
+    await standIn.next("END_TREE");
+    standIn.side.end();
+    await killed;
+    expect(await container.stats()).toMatchObject({ memoryBytes: 10, memoryPeakBytes: 20, oomKills: 1 });
+    await container.start();
+    const now = container.stats();
+    await place.standIn!.next("NUMBERS");
+    place.standIn!.say("STATS", 0, { ...numbers, memoryBytes: 11n });
+    expect(await now, "of the new start").toMatchObject({ memoryBytes: 11 });
+  });
+
+  it("is ended whether or not it tells its last numbers, for which the engine is asked then", async () => {
+    const { container, standIn } = await startedScene();
+    fakeTimers();
+    const killed = container.kill();
+    await vi.advanceTimersByTimeAsync(200);
+    expect(standIn.got("END_TREE")).toHaveLength(1);
+    standIn.side.end();
+    await killed;
+    expect(await container.stats()).toMatchObject({ memoryBytes: 4711 });
+  });
+
   it("has what the supervisor counts pushed to whoever watches, also after a new start", async () => {
     const { container, standIn, place } = await startedScene();
     const told: ContainerStats[] = [];
@@ -178,8 +206,8 @@ describe("SupervisedContainer", () => {
     const { container, place, standIn } = await startedScene();
     fakeTimers();
     const killed = container.kill();
-    await standIn.next("END_TREE");
     await vi.advanceTimersByTimeAsync(6_000);
+    expect(standIn.got("END_TREE")).toHaveLength(1);
     await killed;
     expect(place.calls).toContain("kill");
     expect(standIn.transport.destroyed).toBe(true);

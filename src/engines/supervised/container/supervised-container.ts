@@ -38,6 +38,8 @@ import { startFailure } from "./start-failure.ts";
 const endMs = 5_000;
 /** How long one that can start programs may take to answer. */
 const answerMs = 5_000;
+/** How long an end may be put off for the last numbers, which come in some milliseconds unless the machine is busy. */
+const lastNumbersMs = 200;
 /** SIGTERM, as Linux numbers it. */
 const terminate = 15;
 /** Death by SIGKILL, which ends everything in a container. */
@@ -72,6 +74,8 @@ export class SupervisedContainer implements Container {
   readonly #started = Promise.withResolvers<SupervisorChannel>();
   /** Whether the supervisor sees what its sandbox uses. */
   #seesUsage = false;
+  /** What it used when we ended it, null: it could not tell any more; undefined while it runs. */
+  #lastNumbers: Promise<SandboxNumbers | null> | undefined;
   #statsListener: ((stats: ContainerStats) => void) | undefined;
 
   constructor(parts: SupervisedContainerParts) {
@@ -110,6 +114,7 @@ export class SupervisedContainer implements Container {
     throwIfCancelled(signal);
     if (this.#channel?.isOver === false) return;
     this.#isEndedByUs = false;
+    this.#lastNumbers = undefined;
     try {
       const { mountsVerified } = await this.#parts.place.start((stream) => this.#open(stream), { signal });
       this.#mountsVerified = mountsVerified;
@@ -192,7 +197,9 @@ export class SupervisedContainer implements Container {
     await this.#live().endLargest();
   }
 
-  /** What the supervisor sees in some milliseconds; what it cannot see the engine is asked for. */
+  /**
+   * What the supervisor sees in some milliseconds, or saw when we had it end; what it cannot see the engine is asked for.
+   */
   async stats(options: CallOptions = {}): Promise<ContainerStats> {
     const numbers = await untilCancelled(this.#numbers(), options.signal);
     if (numbers === null || numbers.memoryBytes === null) return this.#parts.place.stats(options);
@@ -308,7 +315,12 @@ export class SupervisedContainer implements Container {
   async #endAll(graceMs: number): Promise<void> {
     const channel = this.#channel;
     if (channel === undefined) return this.#parts.place.kill();
-    if (!channel.isOver) this.#isEndedByUs = true;
+    if (!channel.isOver) {
+      this.#isEndedByUs = true;
+      // Afterwards only the engine could be asked, which would look for a reason for seconds.
+      this.#lastNumbers = this.#numbers();
+      await settlesWithin(this.#lastNumbers, lastNumbersMs);
+    }
     if (await settlesWithin(channel.endAll(graceMs), graceMs + endMs)) return;
     await this.#parts.place.kill();
     await channel.close();
@@ -321,6 +333,7 @@ export class SupervisedContainer implements Container {
   }
 
   async #numbers(): Promise<SandboxNumbers | null> {
+    if (this.#lastNumbers !== undefined) return this.#lastNumbers;
     const channel = this.#channel;
     if (channel === undefined || channel.isOver || !this.#seesUsage) return null;
     return withinMs(
