@@ -53,6 +53,21 @@ describe("a run over HTTP", () => {
     expect(events.at(-1)).toMatchObject({ event: "result", result: { sandbox_id: id, outcome: "completed" } });
   });
 
+  it("makes few events of many single characters, and loses none", async () => {
+    const code = "import os, time\nfor _ in range(2_000): os.write(1, b'x'), time.sleep(0.0005)\nos.write(2, b'end')";
+    const response = await server.ask(execute, python(code), ndjson);
+    const texts: string[] = [];
+    let last: Json = {};
+    for await (const event of eventsOf(response)) {
+      if (event["event"] === "output" && event["stream"] === "stdout") texts.push(String(event["text"]));
+      last = event;
+    }
+    expect(last).toMatchObject({ event: "result", result: { stderr: "end" } });
+    expect(texts.join("")).toBe("x".repeat(2_000));
+    // A piece for each 50 ms or 8 KiB.
+    expect(texts.length).toBeLessThan(200);
+  });
+
   it("shows output while the program still runs, as server-sent events too", async () => {
     const seconds = uniqueSeconds();
     const giveUp = new AbortController();

@@ -231,14 +231,6 @@ export const e2bSabotages: readonly Sabotage[] = [
     name: "tells every value once",
   },
   {
-    id: "e2b: a line without an end is held",
-    file: "src/e2b/interpreter/output-texts.ts",
-    find: "text.length - lineEnd > maxHeld",
-    replace: "text.length - lineEnd > 2 ** 30",
-    test: "src/e2b/interpreter/output-texts.test.ts",
-    name: "hold no line that has no end",
-  },
-  {
     id: "e2b: a killed sandbox ends like an execution",
     file: "src/e2b/interpreter/execute-code.ts",
     find: "record.untold = signal.aborted ? latest(notes, before) : [];\n    if (sandbox.ended.aborted)",

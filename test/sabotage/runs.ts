@@ -7,6 +7,22 @@ const minIsolation = "test/e2e/min-isolation.test.ts";
 
 const verdictsOfRuns: readonly Sabotage[] = [
   {
+    id: "runs: a line of output without an end is held",
+    file: "src/workloads/run/gathered-output.ts",
+    find: "if (held.bytes >= maxHeldBytes) {",
+    replace: "if (held.bytes >= 2 ** 30) {",
+    test: "src/workloads/run/gathered-output.test.ts",
+    name: "holds no line that has no end",
+  },
+  {
+    id: "runs: each character that a program writes is an event",
+    file: "src/workloads/run/watch-process.ts",
+    find: "gatheredOutput(keptOutput(redactedOutput(process.output, redaction), kept))",
+    replace: "keptOutput(redactedOutput(process.output, redaction), kept)",
+    test: "test/e2e/http.test.ts",
+    name: "makes few events of many single characters",
+  },
+  {
     id: "session: want of memory sticks to later calls",
     file: "src/workloads/run/conclude-run.ts",
     find: "return after - (before ?? 0);",

@@ -1,3 +1,4 @@
+import { StringDecoder } from "node:string_decoder";
 import { z } from "zod";
 import { kibibyte } from "../../base/bytes.ts";
 import { toGloveboxError } from "../../errors/glovebox-error.ts";
@@ -13,7 +14,6 @@ import { ExecutionStream } from "./execution-stream.ts";
 import { findContext } from "./contexts.ts";
 import type { InterpreterRequest } from "./interpreter-request.ts";
 import { findLanguage } from "./languages.ts";
-import { OutputTexts } from "./output-texts.ts";
 
 const executeSchema = z.strictObject({
   code: z.string(),
@@ -46,9 +46,10 @@ export async function executeCode(call: InterpreterRequest): Promise<void> {
   const record = context.executions.of(sandbox, row?.context ?? (found === "python" ? found : "bun"));
   record.count += 1;
   const stream = new ExecutionStream(response, { type: "number_of_executions", execution_count: record.count });
-  const say = (name: "stdout" | "stderr", text: string): Promise<void> =>
-    stream.send(outputEvent(name, text, platform.now()));
-  const output = new OutputTexts(say);
+  const say = async (name: "stdout" | "stderr", text: string): Promise<void> => {
+    if (text !== "") await stream.send(outputEvent(name, text, platform.now()));
+  };
+  const decoders = { stdout: new StringDecoder("utf8"), stderr: new StringDecoder("utf8") };
   const request = {
     session_id: sandbox.sessionId,
     ...(row === null ? {} : { context: row.context }),
@@ -59,9 +60,10 @@ export async function executeCode(call: InterpreterRequest): Promise<void> {
   try {
     const answer = await platform.call(runCodeContract, request, {
       ...{ principal, signal },
-      onEvent: (event) => (event.type === "output" ? output.take(event.stream, event.bytes) : stream.begin()),
+      onEvent: (event) =>
+        event.type === "output" ? say(event.stream, decoders[event.stream].write(event.bytes)) : stream.begin(),
     });
-    await output.end();
+    for (const name of ["stdout", "stderr"] as const) await say(name, decoders[name].end());
     const notes = notesOf(answer);
     const before = record.untold;
     record.untold = signal.aborted ? latest(notes, before) : [];

@@ -5,6 +5,7 @@ import type { OutputChunk, Process } from "../../engines/engine.ts";
 import type { Redaction } from "../../policy/redaction/redaction.ts";
 import { redactedOutput } from "../../sandbox/secrets/redacted-output.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
+import { gatheredOutput } from "./gathered-output.ts";
 import { untilEnded, type EndLimits, type WatchedEnd } from "./until-ended.ts";
 
 /** What is kept of a stream: its first bytes (`BoundedOutput`) or its newest (`RingOutput`). */
@@ -76,6 +77,17 @@ export function watchProcess<Kept extends KeptOutput>(watch: ProcessToWatch<Kept
   return { ...kept, outputEnded, untilEnd };
 }
 
+/** Keeps it as it comes. */
+async function* keptOutput<Kept extends KeptOutput>(
+  output: AsyncIterable<OutputChunk>,
+  kept: Readonly<Record<OutputChunk["stream"], Kept>>,
+): AsyncGenerator<OutputChunk, void, undefined> {
+  for await (const chunk of output) {
+    kept[chunk.stream].append(chunk.bytes);
+    yield chunk;
+  }
+}
+
 async function readOutput<Kept extends KeptOutput>(
   { process, sandbox, redaction, onOutput }: ProcessToWatch<Kept>,
   kept: Readonly<Record<OutputChunk["stream"], Kept>>,
@@ -83,8 +95,7 @@ async function readOutput<Kept extends KeptOutput>(
 ): Promise<void> {
   sandbox.output.redaction = redaction;
   try {
-    for await (const chunk of redactedOutput(process.output, redaction)) {
-      kept[chunk.stream].append(chunk.bytes);
+    for await (const chunk of gatheredOutput(keptOutput(redactedOutput(process.output, redaction), kept))) {
       sandbox.output.tell(chunk, process);
       reading.isHeldUp = true;
       await onOutput?.(chunk);

@@ -1,0 +1,98 @@
+import { settlesWithin } from "../../base/abort.ts";
+import { kibibyte } from "../../base/bytes.ts";
+import type { OutputChunk } from "../../engines/engine.ts";
+
+/** How long the beginning of a line waits for its end. */
+const holdMs = 50;
+/** Bytes of a line that wait; more go on without its end. */
+const maxHeldBytes = 8 * kibibyte;
+const newline = 0x0a;
+
+/** The beginning of a line. */
+interface Held {
+  readonly stream: OutputChunk["stream"];
+  readonly pieces: Uint8Array[];
+  bytes: number;
+  /** Milliseconds of `performance.now`. */
+  readonly untilMs: number;
+}
+
+/**
+ * A process's output in whole lines, and the beginning of a line when its end has not come within 50 ms: a program that
+ * writes character by character makes no event of each. Both streams keep their order, and nothing waits at the end.
+ * Whoever gives it up does not wait for output that is still to come.
+ */
+export async function* gatheredOutput(
+  output: AsyncIterable<OutputChunk>,
+): AsyncGenerator<OutputChunk, void, undefined> {
+  const chunks = output[Symbol.asyncIterator]();
+  let held: Held | null = null;
+  let isOver = false;
+  let next = nextOf(chunks);
+  try {
+    for (;;) {
+      if (held !== null && !(await comesInTime(next, held))) {
+        yield chunkOf(held);
+        held = null;
+      }
+      const read = await next.catch((error: unknown) => ({ error }));
+      if ("error" in read || read.done === true) {
+        isOver = true;
+        if (held !== null) yield chunkOf(held);
+        if ("error" in read) throw read.error;
+        return;
+      }
+      const { stream, bytes } = read.value;
+      if (held !== null && held.stream !== stream) {
+        yield chunkOf(held);
+        held = null;
+      }
+      const lineEnd = bytes.lastIndexOf(newline) + 1;
+      if (lineEnd > 0) {
+        const line = held ?? begin(stream);
+        add(line, bytes.subarray(0, lineEnd));
+        yield chunkOf(line);
+        held = null;
+      }
+      if (lineEnd < bytes.length) {
+        held ??= begin(stream);
+        add(held, bytes.subarray(lineEnd));
+        if (held.bytes >= maxHeldBytes) {
+          yield chunkOf(held);
+          held = null;
+        }
+      }
+      next = nextOf(chunks);
+    }
+  } finally {
+    // It may wait for output that does not come.
+    if (!isOver) chunks.return?.().catch(() => undefined);
+  }
+}
+
+function nextOf(chunks: AsyncIterator<OutputChunk, unknown>): Promise<IteratorResult<OutputChunk, unknown>> {
+  const next = chunks.next();
+  next.catch(() => {
+    // Whoever awaits it is told, if somebody does.
+  });
+  return next;
+}
+
+async function comesInTime(next: Promise<unknown>, { untilMs }: Held): Promise<boolean> {
+  const leftMs = untilMs - performance.now();
+  return leftMs > 0 && (await settlesWithin(next, leftMs));
+}
+
+function begin(stream: OutputChunk["stream"]): Held {
+  return { stream, pieces: [], bytes: 0, untilMs: performance.now() + holdMs };
+}
+
+function add(held: Held, bytes: Uint8Array): void {
+  held.pieces.push(bytes);
+  held.bytes += bytes.length;
+}
+
+function chunkOf({ stream, pieces }: Held): OutputChunk {
+  const [first] = pieces;
+  return { stream, bytes: pieces.length === 1 && first !== undefined ? first : Buffer.concat(pieces) };
+}
