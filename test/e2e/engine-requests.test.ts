@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { MeddlingProxy } from "../helpers/meddling-proxy.ts";
 import { useGlovebox } from "../helpers/open-glovebox.ts";
 import { sessionImages } from "../helpers/test-images.ts";
+import { until } from "../helpers/until.ts";
 import { useWarmGlovebox } from "../helpers/warm-glovebox.ts";
 import type { ExecuteRequest, ExecuteResponse, Glovebox } from "../helpers/wire-glovebox.ts";
 import { rareTagOnPodman } from "../lanes/lanes.ts";
@@ -130,5 +131,26 @@ describe.each(["docker", "podman"] as const)("what %s is asked", (engine) => {
       expect(asked.count).toBeGreaterThan(0);
       expect(await asked.during(() => call(glovebox()))).toEqual([]);
     });
+  });
+});
+
+describe.each(["docker"] as const)("what %s with runsc is asked", (engine) => {
+  const asked = new EngineRequests(engine);
+  const runtime = { oci_runtime: "runsc" } as const;
+  const glovebox = useGlovebox(engine, { settings: { images: sessionImages } }, runtime);
+
+  it("is not what a live sandbox uses, second after second", async () => {
+    const { container_id: id } = await glovebox().runCode({ ...runtime, language: "python", code: "1", packages: [] });
+    const seen = new Set<number>();
+    const look = async (): Promise<void> => {
+      const { sandboxes } = await glovebox().stats({});
+      const sample = sandboxes.find(({ container_id: each }) => each === id)?.sample;
+      if (typeof sample?.memory_mb === "number") seen.add(sample.uptime_seconds);
+    };
+    const untilSeen = (count: number): Promise<void> => until(async () => (await look(), seen.size >= count));
+    await untilSeen(1);
+    const begun = asked.count;
+    await untilSeen(4);
+    expect(asked.count - begun).toBe(0);
   });
 });

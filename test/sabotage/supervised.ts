@@ -9,6 +9,14 @@ const filter = "src/policy/seccomp/spawn-filter.test.ts";
 
 export const supervisedSabotages: readonly Sabotage[] = [
   {
+    id: "metrics: gVisor's engine is asked each second where a container's counters are",
+    file: "src/engines/docker-api/container/place.ts",
+    find: "const known = this.#counted();",
+    replace: "const known = null;",
+    test: "test/e2e/engine-requests.test.ts",
+    name: "what docker with runsc is asked > is not what a live sandbox uses, second after second",
+  },
+  {
     id: "supervised: the last numbers of one that we ended are the engine's to find",
     file: "src/engines/supervised/container/supervised-container.ts",
     find: "      this.#lastNumbers = this.#numbers();\n",

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { parseCgroupPlaces } from "../../cgroups/cgroup-places.ts";
-import { findGroup, groupStats } from "./group-stats.ts";
+import { findGroup, groupCounters } from "./group-stats.ts";
 
 const id = "f8f56f4da8bf";
 const version1 = parseCgroupPlaces(
@@ -42,6 +42,6 @@ describe("findGroup", () => {
 });
 
 it("counts nothing for a process that is not the container's", async () => {
-  expect(await groupStats({ id, processId: process.pid })).toBeNull();
-  expect(await groupStats({ id, processId: 0 })).toBeNull();
+  expect(await groupCounters({ id, processId: process.pid })).toBeNull();
+  expect(await groupCounters({ id, processId: 0 })).toBeNull();
 });

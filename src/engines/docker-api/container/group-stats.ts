@@ -7,7 +7,6 @@ import {
   type GroupPlaces,
 } from "../../cgroups/cgroup-places.ts";
 import { GroupCounters } from "../../cgroups/group-counters.ts";
-import type { ContainerStats } from "../../container-stats.ts";
 
 export interface GroupOf {
   readonly id: string;
@@ -16,13 +15,12 @@ export interface GroupOf {
 }
 
 /**
- * What this machine's kernel counts for a container, in a few milliseconds; null when the container is on another machine,
- * or its control groups cannot be seen from here.
+ * What counts for a container in this machine's kernel; null when the container is on another machine, or its control groups
+ * cannot be seen from here. No other container's group has the name, so that it can be kept while it counts.
  */
-export async function groupStats(group: GroupOf): Promise<ContainerStats | null> {
+export async function groupCounters(group: GroupOf): Promise<GroupCounters | null> {
   const found = await groupOf(group);
-  const stats = found === null ? null : new GroupCounters(found.places, found.name).stats;
-  return stats === null || stats.memoryBytes === null ? null : stats;
+  return found === null ? null : new GroupCounters(found.places, found.name);
 }
 
 /** The container's group on this machine; null when it is on another machine, or cannot be seen from here. */

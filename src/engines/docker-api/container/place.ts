@@ -5,6 +5,7 @@ import type { ContainerSpec } from "../../container-spec.ts";
 import type { ContainerStats } from "../../container-stats.ts";
 import type { CallOptions, ContainerState, ExecSpec } from "../../engine.ts";
 import type { ContainerStart, EngineContainer } from "../../supervised/container/engine-container.ts";
+import type { GroupCounters } from "../../cgroups/group-counters.ts";
 import type { Dialect } from "../dialect.ts";
 import type { Api } from "../http/api.ts";
 import { refusalReason } from "../http/api-error.ts";
@@ -19,7 +20,7 @@ import { assertSupervisable } from "./supervisor-terms.ts";
 import type { RuntimeKind } from "../oci-runtime.ts";
 import { engineStats } from "./engine-stats.ts";
 import { listenForExit } from "./exit-listener.ts";
-import { groupStats } from "./group-stats.ts";
+import { groupCounters } from "./group-stats.ts";
 import { inspectContainer } from "./inspect-container.ts";
 import { limitSockets } from "./limit-sockets.ts";
 import { openAttached } from "./open-attached.ts";
@@ -56,6 +57,8 @@ export class DockerApiPlace implements EngineContainer {
   readonly #api: Api;
   readonly #parts: PlaceParts;
   #id: string;
+  /** Found when its numbers are first asked for. */
+  #counters: GroupCounters | undefined;
 
   constructor(parts: PlaceParts, api: Api, dialect: Dialect) {
     this.engine = dialect;
@@ -133,11 +136,12 @@ export class DockerApiPlace implements EngineContainer {
 
   /** Those of this machine's kernel, or of the engine, which may take a second. */
   async stats({ signal }: CallOptions): Promise<ContainerStats> {
+    const known = this.#counted();
+    if (known !== null) return known;
     const processId = await this.#processId(signal);
     if (processId === 0) return statsAfterEnd(this.#link, () => this.inspect({ signal }), signal);
-    const counted = await groupStats({ id: this.#id, processId });
-    // What the kernel kills for want of memory in such a container is the runtime itself.
-    return counted === null ? engineStats(this.#link, signal) : { ...counted, oomKills: null };
+    this.#counters = (await groupCounters({ id: this.#id, processId })) ?? undefined;
+    return this.#counted() ?? engineStats(this.#link, signal);
   }
 
   /** The engine walks through all files: 60 ms for few, 0.3 s for some thousands. */
@@ -216,6 +220,13 @@ export class DockerApiPlace implements EngineContainer {
     if (finding !== "other") return finding;
     await this.remove({});
     throw mountExchanged(spec);
+  }
+
+  /** Null when its group is not known, or no longer there. */
+  #counted(): ContainerStats | null {
+    const counted = this.#counters?.stats;
+    // What the kernel kills for want of memory in such a container is the runtime itself.
+    return counted === undefined || counted.memoryBytes === null ? null : { ...counted, oomKills: null };
   }
 
   /** Of the first process, on the engine's machine; 0 without one. */
