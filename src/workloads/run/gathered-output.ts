@@ -1,4 +1,3 @@
-import { settlesWithin } from "../../base/abort.ts";
 import { kibibyte } from "../../base/bytes.ts";
 import type { OutputChunk } from "../../engines/engine.ts";
 
@@ -13,8 +12,9 @@ interface Held {
   readonly stream: OutputChunk["stream"];
   readonly pieces: Uint8Array[];
   bytes: number;
-  /** Milliseconds of `performance.now`. */
-  readonly untilMs: number;
+  /** Resolves to false when it has waited long enough. */
+  readonly late: Promise<false>;
+  readonly timer: NodeJS.Timeout;
 }
 
 /**
@@ -65,6 +65,7 @@ export async function* gatheredOutput(
       next = nextOf(chunks);
     }
   } finally {
+    clearTimeout(held?.timer);
     // It may wait for output that does not come.
     if (!isOver) chunks.return?.().catch(() => undefined);
   }
@@ -78,13 +79,18 @@ function nextOf(chunks: AsyncIterator<OutputChunk, unknown>): Promise<IteratorRe
   return next;
 }
 
-async function comesInTime(next: Promise<unknown>, { untilMs }: Held): Promise<boolean> {
-  const leftMs = untilMs - performance.now();
-  return leftMs > 0 && (await settlesWithin(next, leftMs));
+/** True when more, or the end, comes before it has waited long enough. */
+function comesInTime(next: Promise<unknown>, { late }: Held): Promise<boolean> {
+  const comes = next.then(
+    () => true,
+    () => true,
+  );
+  return Promise.race([late, comes]);
 }
 
 function begin(stream: OutputChunk["stream"]): Held {
-  return { stream, pieces: [], bytes: 0, untilMs: performance.now() + holdMs };
+  const { promise: late, resolve } = Promise.withResolvers<false>();
+  return { stream, pieces: [], bytes: 0, late, timer: setTimeout(resolve, holdMs, false) };
 }
 
 function add(held: Held, bytes: Uint8Array): void {
@@ -92,7 +98,8 @@ function add(held: Held, bytes: Uint8Array): void {
   held.bytes += bytes.length;
 }
 
-function chunkOf({ stream, pieces }: Held): OutputChunk {
+function chunkOf({ stream, pieces, timer }: Held): OutputChunk {
+  clearTimeout(timer);
   const [first] = pieces;
   return { stream, bytes: pieces.length === 1 && first !== undefined ? first : Buffer.concat(pieces) };
 }
