@@ -156,6 +156,14 @@ describe("E2B's control API on local", () => {
     }
     await expect(sandbox.pause()).rejects.toThrow(/not served by Glovebox/);
     await sandbox.kill();
+    // A sandbox that is not there is told apart, and another key's is none.
+    await expect(sandbox.pause()).rejects.toThrow(SandboxNotFoundError);
+    const theirs = await Sandbox.create({ apiKey: scene.other.text });
+    for (const missing of [id, theirs.sandboxId, "i0"]) {
+      const answer = await scene.ask(`POST /sandboxes/${missing}/fork`, {});
+      expect([missing, answer.status]).toEqual([missing, 404]);
+    }
+    await theirs.kill();
   });
 
   it("is loaded only for a server that is asked for it", () => {

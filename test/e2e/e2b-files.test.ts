@@ -1,3 +1,5 @@
+import { createHash } from "node:crypto";
+import { connect } from "node:net";
 import { gzipSync } from "node:zlib";
 import { FileNotFoundError, Sandbox } from "e2b";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -48,6 +50,61 @@ describe("E2B's files on local", () => {
     expect(await sandbox.files.read("empty.txt")).toBe("");
     await expect(sandbox.files.read("missing.txt")).rejects.toThrow(FileNotFoundError);
     await expect(sandbox.files.read("missing.txt")).rejects.toThrow("path '/work/missing.txt' does not exist");
+  });
+
+  it("are of any size, streamed both ways by the unmodified SDK", async () => {
+    const piece = Buffer.alloc(1024 * 1024, "0123456789");
+    const expected = createHash("sha256");
+    const content = new ReadableStream<Uint8Array>({
+      start: (controller) => {
+        for (let index = 0; index < 40; index += 1) {
+          const bytes = Buffer.concat([Buffer.from(String(index)), piece]);
+          expected.update(bytes);
+          controller.enqueue(bytes);
+        }
+        controller.close();
+      },
+    });
+    const written = sandbox.files.write("forty.bin", content, { useOctetStream: true });
+    await expect(written).resolves.toMatchObject({ name: "forty.bin" });
+    const read = createHash("sha256");
+    for await (const chunk of await sandbox.files.read("forty.bin", { format: "stream" })) read.update(chunk);
+    expect(read.digest("hex")).toBe(expected.digest("hex"));
+    await sandbox.files.remove("forty.bin");
+  });
+
+  it("stay as they are when an upload breaks off, and take no byte of the next request", async () => {
+    await sandbox.files.write("kept.txt", "old");
+    const { hostname, port } = new URL(scene.server.e2bUrl);
+    const head = (announced: string): string =>
+      [
+        "POST /files?path=kept.txt HTTP/1.1",
+        `host: ${hostname}:${port}`,
+        ...[`e2b-sandbox-id: ${address.id}`, "e2b-sandbox-port: 49983", `x-access-token: ${address.token}`],
+        ...["content-type: application/octet-stream", announced, "", ""],
+      ].join("\r\n");
+    const begun = [head("content-length: 100") + "new", head("transfer-encoding: chunked") + "3\r\nnew\r\n"];
+    for (const text of begun) {
+      const socket = connect(Number(port), hostname);
+      await new Promise((resolve) => socket.write(text, resolve));
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      socket.destroy();
+    }
+    const two = connect(Number(port), hostname);
+    const next = head("content-length: 3").replace("kept", "next");
+    const last = head("content-length: 0").replace("kept", "last");
+    two.write(`${next}new${last}`);
+    let answers = "";
+    for await (const chunk of two) answers += String(chunk);
+    expect(answers.match(/HTTP\/1\.1 \d+/g), answers).toEqual(["HTTP/1.1 200"]);
+    expect(await sandbox.files.read("kept.txt")).toBe("old");
+    expect(await sandbox.files.read("next.txt")).toBe("new");
+    // What came behind a body is not taken as a request.
+    expect(await sandbox.files.exists("last.txt")).toBe(false);
+    // A refusal in the middle of a large body is answered.
+    const large = Buffer.alloc(4 * 1024 * 1024);
+    expect(await statusOf("POST /files?path=/work", { headers: bytes, body: large })).toBe(400);
+    expect(await statusOf("POST /files?path=/proc/x", { headers: bytes, body: large })).toBeGreaterThanOrEqual(400);
   });
 
   it("are taken as a form, with the path in the query or as each file's name", async () => {
@@ -135,8 +192,9 @@ describe("E2B's files on local", () => {
     expect(await statusOf("GET /files?path=a%00b")).toBe(400);
     expect(await statusOf("GET /files?path=linked.txt&username=root")).toBe(401);
     expect(await statusOf("POST /files", { headers: bytes, body: "x" })).toBe(400);
-    const huge = Buffer.alloc(11 * 1024 * 1024);
-    expect(await statusOf("POST /files?path=h.bin", { headers: bytes, body: huge })).toBe(413);
+    const huge = new FormData();
+    huge.append("file", new Blob([Buffer.alloc(33 * 1024 * 1024)]), "h.bin");
+    expect(await statusOf("POST /files", { body: huge })).toBe(413);
     const zipped = { ...bytes, "content-encoding": "gzip" };
     const bomb = gzipSync(Buffer.alloc(64 * 1024 * 1024));
     expect(await statusOf("POST /files?path=h.bin", { headers: zipped, body: bomb })).toBe(413);

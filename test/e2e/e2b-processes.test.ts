@@ -73,6 +73,12 @@ describe("E2B's processes and folders on local", () => {
     await sandbox.pty.sendInput(terminal.pid, Buffer.from("stty size; exit\n"));
     await terminal.wait().catch(() => undefined);
     expect(Buffer.concat(said).toString()).toContain("30 100");
+    // One that is killed has ended when its client is told so.
+    const killed = await sandbox.pty.create({ cols: 80, rows: 24, onData: () => undefined });
+    expect(await sandbox.pty.kill(killed.pid)).toBe(true);
+    const left = await sandbox.commands.run(`kill -0 ${killed.pid} 2>/dev/null && echo alive || echo gone`);
+    expect(left.stdout).toBe("gone\n");
+    expect(await sandbox.pty.kill(killed.pid)).toBe(false);
   });
 
   it("make, list, move and remove folders and tell what is in them", async () => {

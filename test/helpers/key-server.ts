@@ -16,7 +16,7 @@ export interface TestKey {
   ask(route: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<Response>;
 }
 
-/** `glovebox serve --engine local` with its own keys, which may name the images of the testbed. */
+/** `glovebox serve`, on `local` unless `--engine` is given, with its own keys, which may name the images of the testbed. */
 export interface KeyServer extends AsyncDisposable {
   readonly url: string;
   /** Where it answers E2B's SDKs; empty without `--e2b`. */
@@ -49,7 +49,8 @@ export async function startKeyServer(
     if (exitCode !== 0) throw new Error(stderr);
     return stdout;
   };
-  const child = spawn(gloveboxCommand, ["serve", "--port", "0", "--engine", "local", ...argv], {
+  const engine = argv.includes("--engine") ? [] : ["--engine", "local"];
+  const child = spawn(gloveboxCommand, ["serve", "--port", "0", ...engine, ...argv], {
     env: gloveboxEnvironment(environment),
     stdio: ["ignore", "inherit", "pipe"],
   });

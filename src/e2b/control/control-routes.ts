@@ -100,8 +100,18 @@ export const controlRoutes: readonly Route[] = [
   { method: "GET", path: "/templates", handle: templates },
   { method: "GET", path: "/v2/templates", handle: templates },
   { method: "GET", path: "/templates/aliases/{name}", handle: templateAlias },
-  ...refusedRoutes,
+  ...refusedRoutes.map(ofLiveSandbox),
 ];
+
+/** What is refused of a sandbox is refused of one that is there: SDKs tell a missing one apart. */
+function ofLiveSandbox(route: E2bRoute<unknown>): Route {
+  if (!route.path.includes("/sandboxes/{id}/")) return route;
+  const handle: Handle = async (context, parameters) => {
+    await liveSandbox(context, parameters["id"] ?? "");
+    return route.handle(context, parameters);
+  };
+  return { ...route, handle };
+}
 
 function bodyOf({ exchange, inFlight, caller }: ControlRequest): Promise<unknown> {
   return readJson(exchange, inFlight, caller.principal);

@@ -1,6 +1,6 @@
 import { gunzip } from "node:zlib";
 import { promisify } from "node:util";
-import { mebibyte } from "../../../base/bytes.ts";
+import { kibibyte, mebibyte } from "../../../base/bytes.ts";
 import type { BytesInFlight } from "../../../calls/bytes-in-flight.ts";
 import { readWhole, type Exchange } from "../../http/exchange.ts";
 import { E2bRefusal } from "../../http/refusal.ts";
@@ -9,17 +9,21 @@ import { E2bRefusal } from "../../http/refusal.ts";
 export interface UploadedFile {
   /** As it was sent. */
   readonly path: string;
-  readonly content: Uint8Array;
+  /** Known beforehand, or null. */
+  readonly sizeBytes: number | null;
+  /** Can be read once. */
+  readonly chunks: AsyncIterable<Uint8Array>;
 }
 
-/** Largest file, and largest upload of several. */
-const maxFileBytes = 10 * mebibyte;
-const maxFormBytes = 32 * mebibyte;
+/** Largest form, and largest compressed upload before and after it is unpacked; they are held as a whole. */
+const maxHeldBytes = 32 * mebibyte;
+/** What plain bytes may have on their way: they are read as fast as the sandbox takes them. */
+const streamBytes = 256 * kibibyte;
 /** Parts of one form. */
 const maxParts = 256;
 
 /**
- * The files of an upload: plain bytes for the path in the query, or a form whose files are named `file`.
+ * The files of an upload: plain bytes of any size for the path in the query, or a form whose files are named `file`.
  * @throws E2bRefusal 400 for another form, 413 for too much, CAPACITY
  */
 export async function readUpload(
@@ -27,36 +31,51 @@ export async function readUpload(
   inFlight: BytesInFlight,
   principal: string,
 ): Promise<readonly UploadedFile[]> {
-  const { request, query } = exchange;
-  const { "content-type": type = "", "content-encoding": encoding = "identity" } = request.headers;
+  const { request, response, query } = exchange;
+  const {
+    "content-type": type = "",
+    "content-encoding": encoding = "identity",
+    "content-length": length,
+  } = request.headers;
   const path = query.get("path") ?? "";
   const isForm = /^multipart\/form-data\b/i.test(type);
   if (!isForm && !/^application\/octet-stream\b/i.test(type)) {
     throw new E2bRefusal(400, "content-type: expected multipart/form-data or application/octet-stream");
   }
   if (!isForm && path === "") throw new E2bRefusal(400, "path: expected in the query of an upload of plain bytes");
-  const maxBytes = isForm ? maxFormBytes : maxFileBytes;
-  const sent = await readWhole(exchange, { inFlight, principal, maxBytes });
+  if (!isForm && encoding.toLowerCase() === "identity") {
+    const held = inFlight.hold(principal, streamBytes);
+    response.once("close", () => held.release());
+    // Destroyed early, it would end the connection before the answer.
+    const chunks = request.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>;
+    return [{ path, sizeBytes: length === undefined ? null : Number(length), chunks }];
+  }
+  const sent = await readWhole(exchange, { inFlight, principal, maxBytes: maxHeldBytes });
   if (encoding.toLowerCase() === "gzip") {
     // Few bytes may become as many as there may be: they are held before there are any.
-    const unpacked = inFlight.hold(principal, maxBytes);
-    exchange.response.once("close", () => unpacked.release());
+    const unpacked = inFlight.hold(principal, maxHeldBytes);
+    response.once("close", () => unpacked.release());
   }
-  const body = await decoded(sent, encoding, maxBytes);
-  const files = isForm ? await filesOfForm(body, type, path) : [{ path, content: body }];
-  if (files.some(({ content }) => content.length > maxFileBytes)) throw tooLarge(maxFileBytes);
-  return files;
+  const body = await decoded(sent, encoding);
+  return isForm ? filesOfForm(body, type, path) : [heldFile(path, body)];
+}
+
+function heldFile(path: string, content: Uint8Array): UploadedFile {
+  const chunks = async function* (): AsyncGenerator<Uint8Array, void, undefined> {
+    yield content;
+  };
+  return { path, sizeBytes: content.length, chunks: chunks() };
 }
 
 /** @throws E2bRefusal 400 for another encoding than gzip, 413 for what unpacks to too much */
-async function decoded(body: Buffer, encoding: string, maxBytes: number): Promise<Buffer> {
+async function decoded(body: Buffer, encoding: string): Promise<Buffer> {
   if (encoding.toLowerCase() === "identity") return body;
   if (encoding.toLowerCase() !== "gzip") throw new E2bRefusal(400, "content-encoding: expected gzip or none");
   try {
-    return await promisify(gunzip)(body, { maxOutputLength: maxBytes });
+    return await promisify(gunzip)(body, { maxOutputLength: maxHeldBytes });
   } catch (error) {
     const { code } = error as { readonly code?: unknown };
-    throw code === "ERR_BUFFER_TOO_LARGE" ? tooLarge(maxBytes) : new E2bRefusal(400, "body: expected gzip");
+    throw code === "ERR_BUFFER_TOO_LARGE" ? tooLarge() : new E2bRefusal(400, "body: expected gzip");
   }
 }
 
@@ -82,7 +101,7 @@ async function filesOfForm(body: Buffer, type: string, path: string): Promise<re
     parts.map(async (part) => {
       const name = typeof part === "string" ? "" : part.name;
       const content = typeof part === "string" ? Buffer.from(part) : Buffer.from(await part.arrayBuffer());
-      return { path: path === "" ? name : path, content };
+      return heldFile(path === "" ? name : path, content);
     }),
   );
   if (files.some((file) => file.path === "")) throw new E2bRefusal(400, "body: expected a filename for each file");
@@ -95,6 +114,6 @@ function countUpTo(body: Buffer, mark: string, max: number): number {
   return count;
 }
 
-function tooLarge(maxBytes: number): E2bRefusal {
-  return new E2bRefusal(413, `body: expected at most ${maxBytes} bytes, got more`);
+function tooLarge(): E2bRefusal {
+  return new E2bRefusal(413, `body: expected at most ${maxHeldBytes} bytes, got more`);
 }

@@ -1,5 +1,6 @@
 import { posix } from "node:path";
-import { writeFileContract } from "../../../operations/files/files-contract.ts";
+import { dropBody } from "../../../base/http/read-body.ts";
+import { uploadFileContract } from "../../../operations/files/bytes-contract.ts";
 import type { E2bContext } from "../../e2b-context.ts";
 import { sendJson, type Exchange } from "../../http/exchange.ts";
 import { E2bRefusal, fieldNotServed } from "../../http/refusal.ts";
@@ -29,19 +30,19 @@ async function takeUpload(context: E2bContext, exchange: Exchange, sandbox: E2bS
   }
   const { principal } = sandbox.caller;
   const sent = await readUpload(exchange, inFlight, principal);
-  const files = sent.map(({ path, content }) => ({ path: absoluteInside(path), content }));
+  const files = sent.map((file) => ({ ...file, path: absoluteInside(file.path) }));
   const paths = new Set(files.map(({ path }) => path));
   if (paths.size < files.length) throw new E2bRefusal(400, "body: expected each path once");
-  for (const { path, content } of files) {
-    const asked = {
-      session_id: sandbox.sessionId,
-      path,
-      content: Buffer.from(content).toString("base64"),
-      encoding: "base64",
-    } as const;
-    await platform.call(writeFileContract, asked, { principal, signal }).catch((error: unknown) => {
+  for (const { path, sizeBytes, chunks } of files) {
+    const size = sizeBytes === null ? {} : { size_bytes: sizeBytes };
+    const asked = { session_id: sandbox.sessionId, path, ...size };
+    try {
+      await platform.call(uploadFileContract, asked, { principal, signal, stdin: chunks });
+    } catch (error) {
+      // Closed on unread bytes, its client would lose the answer.
+      await dropBody(request);
       throw inE2bWords(error, path);
-    });
+    }
   }
   sendJson(
     response,

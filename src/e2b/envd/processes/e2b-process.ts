@@ -1,3 +1,4 @@
+import { settlesWithin } from "../../../base/abort.ts";
 import { mebibyte } from "../../../base/bytes.ts";
 import { execInSandboxContract, openTerminalContract } from "../../../operations/sandboxes/programs/exec-contract.ts";
 import type { OperationEvent, SignalToSend } from "../../../operations/contract/operation-event.ts";
@@ -40,6 +41,7 @@ const wrapper = 'if ! cd -- "$1" 2>/dev/null; then echo cwd; exit 1; fi; shift; 
 const maxFirstLine = 32;
 const maxInputBytes = 16 * mebibyte;
 const maxQueued = 64;
+const killedWithinMs = 5_000;
 /** Signals that can be sent, with their number and E2B's word for a death by it. */
 const deaths = { SIGTERM: [15, "terminated"], SIGKILL: [9, "killed"] } as const;
 
@@ -51,6 +53,7 @@ export class E2bProcess {
   readonly #signals = new InputQueue<SignalToSend>(maxQueued);
   readonly #sizes = new InputQueue<TerminalSize>(maxQueued);
   readonly #stop = new AbortController();
+  readonly #done = Promise.withResolvers<void>();
   #firstLine: Buffer | null = Buffer.alloc(0);
   #pid: number | null = null;
   #sent: keyof typeof deaths | null = null;
@@ -133,12 +136,15 @@ export class E2bProcess {
     this.#sizes.push(size);
   }
 
-  signal(signal: keyof typeof deaths): void {
+  /** Resolves when it was sent; a terminal that is killed has ended then. @throws ConnectError */
+  async signal(signal: keyof typeof deaths): Promise<void> {
     if (this.#end !== null) return;
     this.#sent = signal;
     if (this.start.pty === null) this.#signals.push(signal);
-    else if (signal === "SIGKILL") this.#stop.abort();
-    else
+    else if (signal === "SIGKILL") {
+      this.#stop.abort();
+      await settlesWithin(this.#done.promise, killedWithinMs);
+    } else
       throw new ConnectError(
         "unimplemented",
         "a process in a terminal can only be sent SIGKILL; send it Ctrl-C as input",
@@ -184,6 +190,7 @@ export class E2bProcess {
 
   async #finish(event: ProcessEvent | null, error: ConnectError | null): Promise<void> {
     this.#end = { event: error === null ? event : null, error };
+    this.#done.resolve();
     for (const queue of [this.#stdin, this.#signals, this.#sizes]) queue.close();
     if (this.#end.event !== null) await this.#tell(this.#end.event);
     for (const listener of this.#listeners) listener.onEnd(error);

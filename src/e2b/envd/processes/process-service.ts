@@ -100,12 +100,12 @@ export const processMethods: Readonly<Record<string, RpcMethod>> = {
   },
   SendSignal: {
     type: "unary",
-    handle: (call, body) => {
+    handle: async (call, body) => {
       const { process, signal: asked } = parseMessage(signalSchema, body);
       const to = found(call, process);
       const signal = Object.hasOwn(signals, String(asked)) ? signals[String(asked)] : undefined;
       if (signal === undefined) throw new ConnectError("unimplemented", "signal: expected SIGTERM or SIGKILL");
-      to.signal(signal);
+      await to.signal(signal);
       return {};
     },
   },
