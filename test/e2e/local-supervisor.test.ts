@@ -8,7 +8,6 @@ import { subjects } from "../engine-contract/subjects.ts";
 import { failureOf } from "../helpers/failure-of.ts";
 import { RunningProcess } from "../helpers/running-process.ts";
 import { skipOrFail } from "../helpers/require.ts";
-import { until } from "../helpers/until.ts";
 
 /** Below these are users of accounts, services and their subordinate ranges. */
 const firstOfNobody = 1_900_000_000;
@@ -148,7 +147,6 @@ describe("the supervisor of a sandbox on local", () => {
       await run(container, "true");
       await container.remove();
     }
-    await until(() => open() <= before);
-    expect(open()).toBeLessThanOrEqual(before);
+    await expect.poll(open, { timeout: 10_000 }).toBeLessThanOrEqual(before);
   });
 });

@@ -63,14 +63,6 @@ export const mountsSabotages: readonly Sabotage[] = [
     name: "reaches nothing of a hostile image",
   },
   {
-    id: "mounts on Podman are looked at only after the start",
-    file: "src/engines/docker-api/container/place.ts",
-    find: "let found = await this.#verifyMounts(signal);",
-    replace: 'let found: MountFinding = "unseen";',
-    test: exchange,
-    name: "reaches nothing of a hostile image",
-  },
-  {
     id: "a project is mounted without what it must be",
     file: "src/workloads/environment/environment-plan.ts",
     find: "readOnly, identity };",

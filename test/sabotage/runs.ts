@@ -75,14 +75,6 @@ const verdictsOfRuns: readonly Sabotage[] = [
     name: "what is kept of output on local > says so when stdout alone",
   },
   {
-    id: "one-shot: no SIGKILL after the grace time",
-    file: processTree,
-    find: "  await container.kill();",
-    replace: "",
-    test: "test/e2e/endings.test.ts",
-    name: "a one-shot program on local that runs out of time > is killed when it ignores SIGTERM",
-  },
-  {
     id: "one-shot: no SIGKILL after the grace time, on an engine",
     file: processTree,
     find: "  await container.kill();",
