@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { errorCatalogue } from "./catalogue.ts";
 
 const document = readFileSync(new URL("../../docs/errors.md", import.meta.url), "utf8");
-const documented = [...document.matchAll(/^\| `([A-Z_]+)` *\|(.+)\|$/gm)].map(([, name, cells = ""]) => {
+const documented = [...document.matchAll(/^\| `([A-Z_]+)` *\|( *\d.+)\|$/gm)].map(([, name, cells = ""]) => {
   const [httpStatus, jsonRpcCode, retry, , suggestion] = cells.split("|").map((cell) => cell.trim());
   return [
     name,
