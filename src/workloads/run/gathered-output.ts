@@ -49,14 +49,13 @@ export async function* gatheredOutput(
       }
       const lineEnd = bytes.lastIndexOf(newline) + 1;
       if (lineEnd > 0) {
-        const line = held ?? begin(stream);
-        add(line, bytes.subarray(0, lineEnd));
-        yield chunkOf(line);
+        const whole = bytes.subarray(0, lineEnd);
+        if (held === null) yield { stream, bytes: whole };
+        else yield chunkOf(add(held, whole));
         held = null;
       }
       if (lineEnd < bytes.length) {
-        held ??= begin(stream);
-        add(held, bytes.subarray(lineEnd));
+        held = add(held ?? begin(stream), bytes.subarray(lineEnd));
         if (held.bytes >= maxHeldBytes) {
           yield chunkOf(held);
           held = null;
@@ -93,13 +92,13 @@ function begin(stream: OutputChunk["stream"]): Held {
   return { stream, pieces: [], bytes: 0, late, timer: setTimeout(resolve, holdMs, false) };
 }
 
-function add(held: Held, bytes: Uint8Array): void {
+function add(held: Held, bytes: Uint8Array): Held {
   held.pieces.push(bytes);
   held.bytes += bytes.length;
+  return held;
 }
 
 function chunkOf({ stream, pieces, timer }: Held): OutputChunk {
   clearTimeout(timer);
-  const [first] = pieces;
-  return { stream, bytes: pieces.length === 1 && first !== undefined ? first : Buffer.concat(pieces) };
+  return { stream, bytes: Buffer.concat(pieces) };
 }
