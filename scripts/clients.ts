@@ -1,6 +1,6 @@
 /**
  * Runs E2B's own live tests, unmodified, against `glovebox serve --e2b`, and writes what they say to
- * docs/clients-results.json: `npm run clients -- [ENGINE...]`, by default local and docker. GLOVEBOX_TEST_E2B is a
+ * bench/results/clients.json: `npm run clients -- [ENGINE...]`, by default local and docker. GLOVEBOX_TEST_E2B is a
  * checkout of E2B's repository at the commit below, with the dependencies of packages/js-sdk installed; without it
  * nothing runs.
  */
@@ -12,7 +12,7 @@ import { startKeyServer } from "../test/helpers/key-server.ts";
 import { e2bCommit, liveFiles, parseSuiteReport, type ClientResults, type FileResult } from "./e2b-suite.ts";
 import { withE2bTable } from "./e2b-table.ts";
 
-const resultsFile = new URL("../docs/clients-results.json", import.meta.url);
+const resultsFile = new URL("../bench/results/clients.json", import.meta.url);
 const page = new URL("../docs/clients.md", import.meta.url);
 const { GLOVEBOX_TEST_E2B: checkout = "" } = process.env;
 const named = process.argv.slice(2);

@@ -8,7 +8,7 @@ import { projectFolder } from "./helpers/project-folder.ts";
 const read = (name: string): string => readFileSync(join(projectFolder, "docs", name), "utf8");
 
 it("docs/clients.md has what E2B's own tests said", () => {
-  const results = JSON.parse(read("clients-results.json")) as ClientResults;
+  const results = JSON.parse(read("../bench/results/clients.json")) as ClientResults;
   expect(results.commit).toBe(e2bCommit);
   expect(Object.keys(results.engines)).toEqual(expect.arrayContaining(["docker", "local"]));
   const text = read("clients.md");

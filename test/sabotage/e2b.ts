@@ -97,7 +97,7 @@ export const e2bSabotages: readonly Sabotage[] = [
   {
     id: "e2b: a compressed upload counts as little as it was sent",
     file: "src/e2b/envd/files/read-upload.ts",
-    find: "inFlight.hold(principal, maxHeldBytes)",
+    find: "inFlight.hold(principal, maxBytes)",
     replace: "inFlight.hold(principal)",
     test: "src/e2b/envd/files/read-upload.test.ts",
     name: "counts what a compressed upload may become",

@@ -25,7 +25,7 @@ function uploadOf(body: Buffer): Exchange {
 
 it("counts what a compressed upload may become before it is unpacked, until it is answered", async () => {
   const inFlight = new BytesInFlight();
-  const others = inFlight.hold("key:a", 20 * mebibyte);
+  const others = inFlight.hold("key:a", 50 * mebibyte);
   const contents = (files: readonly UploadedFile[]): Promise<string[]> =>
     Promise.all(files.map(async ({ chunks }) => text(chunks)));
   const exchange = uploadOf(gzipSync("text"));

@@ -15,8 +15,8 @@ export interface UploadedFile {
   readonly chunks: AsyncIterable<Uint8Array>;
 }
 
-/** Largest form, and largest compressed upload before and after it is unpacked; they are held as a whole. */
-const maxHeldBytes = 32 * mebibyte;
+/** Largest form, and largest compressed file, before and after it is unpacked; they are held as a whole. */
+const maxHeldBytes = { form: 32 * mebibyte, file: 10 * mebibyte } as const;
 /** What plain bytes may have on their way: they are read as fast as the sandbox takes them. */
 const streamBytes = 256 * kibibyte;
 /** Parts of one form. */
@@ -50,13 +50,14 @@ export async function readUpload(
     const chunks = request.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>;
     return [{ path, sizeBytes: length === undefined ? null : Number(length), chunks }];
   }
-  const sent = await readWhole(exchange, { inFlight, principal, maxBytes: maxHeldBytes });
+  const maxBytes = maxHeldBytes[isForm ? "form" : "file"];
+  const sent = await readWhole(exchange, { inFlight, principal, maxBytes });
   if (encoding.toLowerCase() === "gzip") {
     // Few bytes may become as many as there may be: they are held before there are any.
-    const unpacked = inFlight.hold(principal, maxHeldBytes);
+    const unpacked = inFlight.hold(principal, maxBytes);
     response.once("close", () => unpacked.release());
   }
-  const body = await decoded(sent, encoding);
+  const body = await decoded(sent, encoding, maxBytes);
   return isForm ? filesOfForm(body, type, path) : [heldFile(path, body)];
 }
 
@@ -68,14 +69,14 @@ function heldFile(path: string, content: Uint8Array): UploadedFile {
 }
 
 /** @throws E2bRefusal 400 for another encoding than gzip, 413 for what unpacks to too much */
-async function decoded(body: Buffer, encoding: string): Promise<Buffer> {
+async function decoded(body: Buffer, encoding: string, maxBytes: number): Promise<Buffer> {
   if (encoding.toLowerCase() === "identity") return body;
   if (encoding.toLowerCase() !== "gzip") throw new E2bRefusal(400, "content-encoding: expected gzip or none");
   try {
-    return await promisify(gunzip)(body, { maxOutputLength: maxHeldBytes });
+    return await promisify(gunzip)(body, { maxOutputLength: maxBytes });
   } catch (error) {
     const { code } = error as { readonly code?: unknown };
-    throw code === "ERR_BUFFER_TOO_LARGE" ? tooLarge() : new E2bRefusal(400, "body: expected gzip");
+    throw code === "ERR_BUFFER_TOO_LARGE" ? tooLarge(maxBytes) : new E2bRefusal(400, "body: expected gzip");
   }
 }
 
@@ -114,6 +115,6 @@ function countUpTo(body: Buffer, mark: string, max: number): number {
   return count;
 }
 
-function tooLarge(): E2bRefusal {
-  return new E2bRefusal(413, `body: expected at most ${maxHeldBytes} bytes, got more`);
+function tooLarge(maxBytes: number): E2bRefusal {
+  return new E2bRefusal(413, `body: expected at most ${maxBytes} bytes, got more`);
 }
