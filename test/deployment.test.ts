@@ -1,7 +1,9 @@
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { parseAllDocuments } from "yaml";
 import { seccompProfileText } from "../scripts/seccomp-profile.ts";
+import { neededRights } from "../src/engines/kubernetes/account-rights.ts";
 import { projectFolder } from "./helpers/project-folder.ts";
 
 const read = (name: string): string => readFileSync(join(projectFolder, name), "utf8");
@@ -27,6 +29,26 @@ describe("the deployment", () => {
     const published = ["package.json", ...files];
     for (const name of copied.filter((each) => each !== "package-lock.json"))
       expect(published.filter((each) => `${name}/`.startsWith(`${each}/`))).not.toEqual([]);
+  });
+
+  it("gives a service account of a cluster exactly the rights that are needed, in its namespace", () => {
+    const objects = parseAllDocuments(read("deploy/kubernetes/namespace.yaml")).map(
+      (document) => document.toJS() as Readonly<Record<string, unknown>>,
+    );
+    const role = objects.find(({ kind }) => kind === "Role");
+    expect(role?.["rules"]).toEqual(
+      neededRights.map(({ group, resource, verbs }) => ({ apiGroups: [group], resources: [resource], verbs })),
+    );
+    expect(objects.map(({ kind }) => kind)).toEqual(["Namespace", "ServiceAccount", "Role", "RoleBinding"]);
+    expect(objects).toContainEqual(
+      expect.objectContaining({
+        roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "Role", name: "glovebox" },
+        subjects: [{ kind: "ServiceAccount", name: "glovebox", namespace: "glovebox" }],
+      }),
+    );
+    expect(objects[0]).toMatchObject({
+      metadata: { name: "glovebox", labels: { "pod-security.kubernetes.io/enforce": "restricted" } },
+    });
   });
 
   it("names no package of a registry that has none", () => {

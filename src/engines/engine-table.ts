@@ -102,6 +102,11 @@ export const productEngines: readonly string[] = engineTable.map(({ name }) => n
 /** Names of those that run containers. */
 export const containerEngines: readonly string[] = engineTable.filter((row) => !row.embedded).map(({ name }) => name);
 
+/** Whether nothing is tried on it that was not asked for by its name. */
+export function isOnlyByName(engine: string): boolean {
+  return engineTable.find(({ name }) => name === engine)?.onlyByName === true;
+}
+
 /** An engine's own words; none for one that is not of the product. */
 export function hintsOf(engine: string): EngineHints {
   return engineTable.find(({ name }) => name === engine)?.hints ?? {};

@@ -3,6 +3,7 @@ import type { Capabilities } from "./capabilities.ts";
 import type { ContainerFiles } from "./container-files.ts";
 import type { ContainerSpec } from "./container-spec.ts";
 import type { ContainerStats } from "./container-stats.ts";
+import type { EngineFinding } from "./engine-finding.ts";
 import type { EngineComponent, EngineSetup } from "./engine-setup.ts";
 
 /** Name of an engine, as the engine table has it; nothing decides by it. */
@@ -42,6 +43,11 @@ export interface Engine extends AsyncDisposable {
    * to whether the run is worth another try. Left out: there is nothing that it could do.
    */
   readonly mend?: ((trouble: EngineTrouble, options?: CallOptions) => Promise<boolean>) | undefined;
+  /**
+   * What is wrong with how it is set up, looked at closer than by a probe; it makes nothing. Left out: a probe tells all.
+   * @throws ENGINE_UNAVAILABLE
+   */
+  readonly check?: ((options?: CallOptions) => Promise<readonly EngineFinding[]>) | undefined;
   /** Gives back what the adapter itself holds; containers stay. */
   close(): Promise<void>;
 }

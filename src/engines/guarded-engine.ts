@@ -51,6 +51,7 @@ class GuardedEngine implements Engine {
   readonly #tracer: Tracer;
   readonly images: ImageStore;
   readonly mend: Engine["mend"];
+  readonly check: Engine["check"];
   /** By OCI runtime; undefined: the engine's own. */
   readonly #capabilities = new Map<string | undefined, Promise<Capabilities>>();
   #closed: Promise<void> | undefined;
@@ -58,7 +59,10 @@ class GuardedEngine implements Engine {
   constructor(engine: Engine, { prebuiltOnly, tracer = noTracer }: GuardRules) {
     this.#engine = engine;
     this.#tracer = tracer;
-    const { mend } = engine;
+    const { mend, check } = engine;
+    if (check !== undefined) {
+      this.check = (options) => this.#call("query", options, (signal) => check.call(engine, { signal }));
+    }
     if (mend !== undefined) {
       this.mend = (trouble, options) => this.#call(null, options, (signal) => mend.call(engine, trouble, { signal }));
     }

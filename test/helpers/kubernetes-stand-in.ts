@@ -36,6 +36,8 @@ export class KubernetesStandIn implements AsyncDisposable {
   readonly supervisors: SupervisorStandIn[] = [];
   /** Refusals of the next calls whose `METHOD path` begins so. */
   readonly refusals: { readonly call: string; readonly status: number; readonly message: string }[] = [];
+  /** Refusals of the next trial request for a pod, privileged or not. */
+  readonly trialRefusals: { readonly isPrivileged: boolean; readonly status: number; readonly message: string }[] = [];
   version = "v1.35.4";
   /** How many attachments fail before one succeeds: refused, or opened and ended with a failure. */
   attachesFail: ("refused" | "opened")[] = [];
@@ -48,6 +50,10 @@ export class KubernetesStandIn implements AsyncDisposable {
   /** How many looks a removed pod is still there for. */
   looksWhileEnding = 1;
   tokens: readonly string[] = [token];
+  /** Whether the account may do something, such as `create pods/attach`. */
+  allows: (right: string) => boolean = () => true;
+  /** Null: the account may not look at them. */
+  nodes: readonly Fields[] | null = null;
   /** How long the answer to what is made takes, after it was made. */
   answersAfterMs = 0;
   readonly #folder = mkdtempSync(path.join(tmpdir(), "glovebox-kubernetes-"));
@@ -169,11 +175,21 @@ export class KubernetesStandIn implements AsyncDisposable {
     const [refusal] = index < 0 ? [] : this.refusals.splice(index, 1);
     if (refusal !== undefined) return say(refusal.status, { message: refusal.message });
     if (pathname === "/version") return say(200, { gitVersion: this.version });
+    if (pathname.endsWith("/selfsubjectaccessreviews")) {
+      const { resourceAttributes } = body["spec"] as { readonly resourceAttributes: Readonly<Record<string, string>> };
+      const { verb, resource, subresource } = resourceAttributes;
+      const right = [verb, [resource, subresource].filter((part) => part !== undefined).join("/")].join(" ");
+      return say(201, { status: { allowed: this.allows(right) } });
+    }
+    if (pathname === "/api/v1/nodes") {
+      return this.nodes === null ? say(403, { message: "nodes is forbidden" }) : say(200, { items: this.nodes });
+    }
     const form = /^\/apis?\/(?:networking\.k8s\.io\/)?v1\/namespaces\/boxes\/([a-z]+)(?:\/([^/]+))?$/;
     const [, kind = "", name] = form.exec(pathname) ?? [];
     const { pods, configMaps: configmaps, networkPolicies: networkpolicies } = this;
     const objects = new Map(Object.entries({ pods, configmaps, networkpolicies })).get(kind);
     if (objects === undefined) return say(404, { message: "no such path" });
+    if (method === "POST" && search.includes("dryRun=All")) return this.#judgeTrial(body, say);
     if (method === "POST") return this.#make(objects, body, say);
     if (name === undefined) return say(200, { items: [...objects.values()] });
     const found = objects.get(name);
@@ -189,6 +205,14 @@ export class KubernetesStandIn implements AsyncDisposable {
       return say(404, { message: `${name} not found` });
     }
     return say(200, found);
+  }
+
+  /** Nothing is kept. */
+  #judgeTrial(body: Fields, say: (status: number, value: Fields) => void): void {
+    const wanted = JSON.stringify(body).includes('"privileged":true');
+    const index = this.trialRefusals.findIndex(({ isPrivileged }) => isPrivileged === wanted);
+    const [refusal] = index < 0 ? [] : this.trialRefusals.splice(index, 1);
+    return refusal === undefined ? say(201, body) : say(refusal.status, { message: refusal.message });
   }
 
   #make(objects: Map<string, Fields>, body: Fields, say: (status: number, value: Fields) => void): void {

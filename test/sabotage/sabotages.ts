@@ -7,6 +7,7 @@ import { doorsSabotages } from "./doors.ts";
 import { e2bSabotages } from "./e2b.ts";
 import { egressSabotages } from "./egress.ts";
 import { imagesSabotages } from "./images.ts";
+import { kubernetesSabotages } from "./kubernetes.ts";
 import { lifetimesSabotages } from "./lifetimes.ts";
 import { localSabotages } from "./local.ts";
 import { mountsSabotages } from "./mounts.ts";
@@ -43,6 +44,7 @@ export const sabotages: readonly Sabotage[] = [
   ...e2bSabotages,
   ...egressSabotages,
   ...imagesSabotages,
+  ...kubernetesSabotages,
   ...lifetimesSabotages,
   ...localSabotages,
   ...mountsSabotages,

@@ -1,9 +1,10 @@
 import { createId } from "../../base/id.ts";
+import { defaultLimits } from "../../policy/limits/limits.ts";
 import { programUser } from "../../policy/profile.ts";
 import type { Capabilities } from "../capabilities.ts";
 import type { ContainerSpec } from "../container-spec.ts";
 import type { CallOptions, CapabilityOptions, Container, ContainerSummary, Engine, EngineProbe } from "../engine.ts";
-import type { UserAndGroup } from "../supervised/channel/hello.ts";
+import type { EngineFinding } from "../engine-finding.ts";
 import { HostUids, farUids } from "../host-uids.ts";
 import { labels as ownLabels, managed } from "../labels.ts";
 import { parseUser } from "../supervised/container/program-request.ts";
@@ -12,6 +13,7 @@ import { supervisorBinary, type SupervisorBinary } from "../supervised/superviso
 import { uninterrupted } from "../docker-api/container/uninterrupted.ts";
 import { unavailableError, unavailabilityOf } from "../docker-api/http/unavailability.ts";
 import { KubernetesApi } from "./api.ts";
+import { checkCluster } from "./check-cluster.ts";
 import { findCluster } from "./find-cluster.ts";
 import type { ClusterAccess } from "./kubeconfig.ts";
 import { kubernetesCapabilities } from "./kubernetes-capabilities.ts";
@@ -19,7 +21,7 @@ import { engineName } from "./kubernetes-errors.ts";
 import { assertPodPossible, noRuntimes } from "./kubernetes-refusals.ts";
 import { NetworkWall } from "./network-wall.ts";
 import { PodImages } from "./pod-images.ts";
-import { labelsForSelectors, managedBy, podManifest, readLabels } from "./pod-manifest.ts";
+import { labelsForSelectors, managedBy, podManifest, readLabels, type ManifestOptions } from "./pod-manifest.ts";
 import { PodPlace, type PodPlaceParts } from "./pod-place.ts";
 import { hasEnded, type Pod } from "./pod-status.ts";
 import { podTerms } from "./pod-terms.ts";
@@ -38,6 +40,8 @@ export interface KubernetesEngineOptions {
   readonly randomInteger: (minimum: number, maximum: number) => number;
 }
 
+/** What pods of this engine differ in, beside their spec. */
+type PodTraits = Pick<ManifestOptions, "user" | "isDenied">;
 type Prove = NonNullable<PodPlaceParts["prove"]>;
 
 /** Variables of every program beside its own: the cluster does not tell those of the image. */
@@ -174,6 +178,16 @@ export class KubernetesEngine implements Engine {
       }));
   }
 
+  check({ signal }: CallOptions = {}): Promise<readonly EngineFinding[]> {
+    const { settings } = this.#options;
+    const limits = defaultLimits.execute;
+    const pod = this.#manifest(
+      { ...this.#trialSpec("glovebox"), limits },
+      { user: parseUser(programUser), isDenied: true },
+    );
+    return checkCluster(this.#api, { pod, ...settings }, { signal });
+  }
+
   close(): Promise<void> {
     this.#api.close();
     return Promise.resolve();
@@ -184,17 +198,9 @@ export class KubernetesEngine implements Engine {
   }
 
   /** What is made when its caller has gone meanwhile is removed. */
-  async #make(
-    spec: ContainerSpec,
-    given: { readonly user: UserAndGroup; readonly isDenied: boolean },
-    signal: AbortSignal | undefined,
-  ): Promise<PodKey> {
-    const { settings, prebuiltOnly, now } = this.#options;
+  async #make(spec: ContainerSpec, given: PodTraits, signal: AbortSignal | undefined): Promise<PodKey> {
     await this.#supervisor.ready();
-    const body = podManifest(spec, {
-      ...{ ...given, architecture: settings.architecture, configMap: this.#supervisor.name },
-      ...{ pullPolicy: prebuiltOnly ? "Never" : "IfNotPresent", pullSecrets: settings.pullSecrets, now: now() },
-    });
+    const body = this.#manifest(spec, given);
     const path = await this.#api.path("pods");
     return uninterrupted(
       async () => {
@@ -205,6 +211,14 @@ export class KubernetesEngine implements Engine {
       (key) => removePod(this.#api, key),
       signal,
     );
+  }
+
+  #manifest(spec: ContainerSpec, given: PodTraits): object {
+    const { settings, prebuiltOnly, now } = this.#options;
+    return podManifest(spec, {
+      ...{ ...given, architecture: settings.architecture, configMap: this.#supervisor.name },
+      ...{ pullPolicy: prebuiltOnly ? "Never" : "IfNotPresent", pullSecrets: settings.pullSecrets, now: now() },
+    });
   }
 
   /** Named and labelled so that a sweep removes it if this server is gone before it does. */

@@ -62,6 +62,10 @@ function refusalWords({ body }: ApiAnswer): string {
   return shownWords(body["message"]);
 }
 
+/** By which a refusal is told from a missing right: what admission says of a pod that the account may make. */
+const admissionWords =
+  /PodSecurity|admission webhook|denied the request|RuntimeClass|looking up service account|(?:maximum|minimum) [\w-]+ usage per|limit to request ratio/i;
+
 /** An answer that no caller expected; `action` completes "failed to ...". */
 export function refusal(action: string, answer: ApiAnswer): GloveboxError {
   const { status } = answer;
@@ -72,7 +76,7 @@ export function refusal(action: string, answer: ApiAnswer): GloveboxError {
   if (status === 403 && /exceeded quota|quota/i.test(words)) {
     return new GloveboxError("CAPACITY", `Kubernetes has no room by its quota: ${words}`, options);
   }
-  if (status === 403 && /PodSecurity|admission webhook|denied the request/i.test(words)) {
+  if (status === 403 && admissionWords.test(words)) {
     return new GloveboxError("UNSUPPORTED", `Kubernetes refuses the sandbox: ${words}`, options);
   }
   if (status === 403) {
@@ -82,6 +86,10 @@ export function refusal(action: string, answer: ApiAnswer): GloveboxError {
       { reason: `Kubernetes does not allow Glovebox to ${action}: ${words}`, howToStart },
       cause,
     );
+  }
+  if (status === 404 && words.startsWith("namespaces ")) {
+    const howToStart = `Make it, or set GLOVEBOX_KUBERNETES_NAMESPACE. ${manual}`;
+    return unavailableError(engineName, { reason: `Kubernetes failed to ${action}: ${words}.`, howToStart }, cause);
   }
   if (status === 404)
     return new GloveboxError("SANDBOX_LOST", `Kubernetes has lost the pod: failed to ${action}.`, options);

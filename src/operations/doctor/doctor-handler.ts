@@ -2,7 +2,7 @@ import { readNodeVersion } from "../../config/host/node-version.ts";
 import { readPackageVersion } from "../../config/host/package-version.ts";
 import { effectiveSettings } from "../../config/describe-config.ts";
 import type { ChooseOptions, EngineChoice, Engines } from "../../engines/choice/discover.ts";
-import { productEngines } from "../../engines/engine-table.ts";
+import { isOnlyByName, productEngines } from "../../engines/engine-table.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import { readKernelSettings } from "./kernel-settings.ts";
 import type { PlatformParts } from "../handling/platform-parts.ts";
@@ -10,7 +10,7 @@ import { checkChoice } from "../../policy/choice.ts";
 import { defaultSessionImage } from "../../policy/session-profile.ts";
 import type { OperationCall } from "../contract/operation-call.ts";
 import { handle } from "../handling/handler.ts";
-import { examineEngine, missingEngine, type Measure } from "./examine-engine.ts";
+import { examineEngine, missingEngine } from "./examine-engine.ts";
 import { doctorContract, type DoctorChoice, type DoctorResponse } from "./doctor-contract.ts";
 
 /** For the operator only: it shows the configuration and its file's path. */
@@ -19,7 +19,7 @@ export const doctorHandler = handle(doctorContract, run);
 async function run(parts: PlatformParts, _request: unknown, { signal }: OperationCall): Promise<DoctorResponse> {
   const { engines, config, host, loaded, defaultEngine } = parts;
   const nodeVersion = readNodeVersion();
-  const measure: Measure = {
+  const measure = {
     minIsolation: config.minIsolation,
     kernel: await readKernelSettings(),
     isRoot: host.uid === 0,
@@ -27,10 +27,12 @@ async function run(parts: PlatformParts, _request: unknown, { signal }: Operatio
     usesOwnImage: config.images.session === defaultSessionImage,
   };
   const names = [...productEngines, ...engines.names.filter((name) => !productEngines.includes(name))];
-  const examined = names.map(async (name) =>
-    engines.names.includes(name) ? examineEngine(await engines.get(name), measure, signal) : missingEngine(name),
-  );
   const asked = checkChoice(defaultEngine ?? config.containerRuntime, ["auto", ...names], "engine");
+  const examined = names.map(async (name) => {
+    if (!engines.names.includes(name)) return missingEngine(name);
+    const engine = await engines.get(name);
+    return examineEngine(engine, { ...measure, isTried: name === asked || !isOnlyByName(name) }, signal);
+  });
   const { minIsolation } = config;
   const inContainers = config.executionMode === "container";
   const [refused, reports, byDefault, ownMachine, containerMode] = await Promise.all([

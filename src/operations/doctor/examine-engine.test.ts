@@ -32,6 +32,7 @@ const measure: Measure = {
   isRoot: false,
   nodeVersion: "24.18.0",
   usesOwnImage: false,
+  isTried: true,
 };
 
 const probe: EngineProbe = {
@@ -128,6 +129,33 @@ describe("engineReport", () => {
 });
 
 describe("examineEngine", () => {
+  const own = { severity: "warning", what: "It lacks a right.", why: "Runs fail.", fix: "Give it." } as const;
+  const engineWith = (check: Engine["check"]): Engine =>
+    ({
+      ...{ name: "kubernetes", images: { has: () => Promise.resolve(false) }, check },
+      probe: () => Promise.resolve({ available: true, version: "1", capabilities }),
+    }) as unknown as Engine;
+
+  it("has an engine look at itself, where trial requests may be made to it", async () => {
+    const engine = engineWith(() => Promise.resolve([own]));
+    expect((await examineEngine(engine, measure)).findings).toContainEqual(own);
+    const untried = await examineEngine(engine, { ...measure, isTried: false });
+    expect(untried.findings).not.toContainEqual(own);
+  });
+
+  it("takes a look that fails for a finding, and being given up for that", async () => {
+    const error = new GloveboxError("ENGINE_UNAVAILABLE", "It went away.", { suggestion: "Look." });
+    const failing = await examineEngine(
+      engineWith(() => Promise.reject(error)),
+      measure,
+    );
+    expect(failing.findings).toContainEqual(
+      expect.objectContaining({ severity: "warning", what: "It went away.", fix: "Look." }),
+    );
+    const gone = engineWith(() => Promise.reject(new GloveboxError("CANCELLED", "Given up.")));
+    await expect(examineEngine(gone, measure)).rejects.toMatchObject({ errorType: "CANCELLED" });
+  });
+
   const down = { available: false, usable: false, findings: [] };
 
   it("passes on why an engine does not answer", async () => {

@@ -1,3 +1,4 @@
+import { GloveboxError } from "../../errors/glovebox-error.ts";
 import { hintsOf } from "../../engines/engine-table.ts";
 import type { Engine, EngineName, EngineProbe } from "../../engines/engine.ts";
 import { probeEngine } from "../../engines/choice/probe-engine.ts";
@@ -23,6 +24,8 @@ export interface Measure {
   readonly nodeVersion: string;
   /** Whether sessions run in the image that Glovebox builds. */
   readonly usesOwnImage: boolean;
+  /** Whether trial requests may be made to it. */
+  readonly isTried: boolean;
 }
 
 /** Probes the engine; a failing engine is a result, an abort is not. @throws CANCELLED */
@@ -32,7 +35,19 @@ export async function examineEngine(engine: Engine, measure: Measure, signal?: A
   const labels = looksAtImage ? await sessionImageLabels(engine, signal) : null;
   const hasImages = probe.available && probe.capabilities.images;
   const ofAgents = hasImages ? await lookAtAgentImages(engine, signal) : [];
-  return engineReport(engine.name, probe, measure, [...imageFindings(engine.name, labels), ...ofAgents]);
+  const own = probe.available && measure.isTried ? await ownFindings(engine, signal) : [];
+  return engineReport(engine.name, probe, measure, [...own, ...imageFindings(engine.name, labels), ...ofAgents]);
+}
+
+/** What the engine finds itself; a failure is a finding, too. @throws CANCELLED */
+async function ownFindings(engine: Engine, signal?: AbortSignal): Promise<readonly Finding[]> {
+  try {
+    return (await engine.check?.({ signal })) ?? [];
+  } catch (error) {
+    if (!(error instanceof GloveboxError) || error.errorType === "CANCELLED") throw error;
+    const why = "Nothing is known of what else may be wrong with it.";
+    return [{ severity: "warning", what: error.message, why, fix: error.suggestion }];
+  }
 }
 
 /** An engine of the product that this version has no adapter for. */
@@ -46,12 +61,12 @@ export function missingEngine(name: EngineName): DoctorEngine {
   };
 }
 
-/** What a probe's answer means, together with the findings about its images. */
+/** What a probe's answer means, together with what else was found. */
 export function engineReport(
   name: EngineName,
   probe: EngineProbe,
   measure: Measure,
-  ofImages: readonly Finding[] = [],
+  others: readonly Finding[] = [],
 ): DoctorEngine {
   if (!probe.available) {
     const { reason, howToStart } = probe;
@@ -73,7 +88,7 @@ export function engineReport(
       ...versionFindings(components, setup, knownDangers),
       ...nodeFindings(setup, measure.nodeVersion),
       ...settingFindings({ setup, kernel: measure.kernel, isRoot: measure.isRoot, hints: hintsOf(name) }),
-      ...ofImages,
+      ...others,
     ].toSorted((a, b) => severities.indexOf(a.severity) - severities.indexOf(b.severity)),
   };
 }

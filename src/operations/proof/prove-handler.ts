@@ -3,7 +3,7 @@ import { readNodeVersion } from "../../config/host/node-version.ts";
 import { readPackageVersion } from "../../config/host/package-version.ts";
 import { peerFolder } from "../../config/host/peer-folder.ts";
 import { plantVariable } from "../../config/host/plant-variable.ts";
-import { productEngines } from "../../engines/engine-table.ts";
+import { isOnlyByName, productEngines } from "../../engines/engine-table.ts";
 import { openHostScene, type HostScene } from "../../workloads/proof/host-scene.ts";
 import type { OperationCall } from "../contract/operation-call.ts";
 import type { RequestOf } from "../contract/operation-contract.ts";
@@ -21,7 +21,7 @@ async function run(
   request: RequestOf<typeof proveContract>,
   call: OperationCall,
 ): Promise<ProveResponse> {
-  const { host, engines, now } = platform;
+  const { host, engines, now, config, defaultEngine } = platform;
   const known = productEngines.filter((name) => engines.names.includes(name));
   const named = request.engine === undefined ? null : checkChoice(request.engine, known, "engine");
   const openScene = (): Promise<HostScene> =>
@@ -33,7 +33,8 @@ async function run(
     });
   const proven: ProvenEngine[] = [];
   // One after another: the load of one would distort the other's result.
-  for (const name of named === null ? known : [named]) {
+  const configured = defaultEngine ?? config.containerRuntime;
+  for (const name of named === null ? enginesToProve(known, configured) : [named]) {
     proven.push(await proveEngine(platform, { ...request, engine: name, openScene, call }));
   }
   const tried = proven.filter(({ verdict }) => verdict !== "not_tried");
@@ -46,4 +47,9 @@ async function run(
     held: tried.length > 0 && tried.every(({ verdict }) => verdict === "held"),
     engines: proven,
   };
+}
+
+/** Those that attacks run on when none is named: a cluster that a configuration happens to name may be others'. */
+export function enginesToProve(known: readonly string[], configured: string): readonly string[] {
+  return known.filter((name) => name === configured || !isOnlyByName(name));
 }
