@@ -84,6 +84,7 @@ function writeFile(folder, file) {
 
 try {
   const header = readHeader();
+  fs.mkdirSync(header.folder, { recursive: true });
   if (header.empties) for (const name of fs.readdirSync(header.folder)) remove(path.join(header.folder, name));
   for (const file of [...header.files, ...header.data]) writeFile(header.folder, file);
   const main = path.join(header.folder, header.main);

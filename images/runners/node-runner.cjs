@@ -108,6 +108,7 @@
 
   function receiveJob() {
     const header = readHeader();
+    fs.mkdirSync(header.folder, { recursive: true });
     if (header.empties) for (const name of fs.readdirSync(header.folder)) remove(path.join(header.folder, name));
     for (const file of header.files) writeFile(targetOf(header.folder, file), readPieces(file.size));
     for (const file of header.compiled) {

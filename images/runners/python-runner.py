@@ -247,6 +247,7 @@ def _run():
         return has_site
 
     def receive_job(header, has_imported):
+        os.makedirs(header["folder"], exist_ok=True)
         if header["empties"]:
             for name in os.listdir(header["folder"]):
                 remove(os.path.join(header["folder"], name))

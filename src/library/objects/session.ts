@@ -62,7 +62,7 @@ export class Session implements AsyncDisposable {
     this.contexts = new Contexts(calls, id);
   }
 
-  /** Runs a program, in TypeScript unless `language` says otherwise; runs of a session happen one after another. */
+  /** Runs a program, in TypeScript unless `language` says otherwise; runs of a session happen one after another, those of different contexts at once. */
   run(options: string | SessionRunOptions, call?: RunOptions): Execution<Result<SessionRunResult>> {
     const given = typeof options === "string" ? { code: options } : options;
     return this.#calls.run(runCodeContract, { ...given, sessionId: this.id }, call);

@@ -11,7 +11,7 @@ import { compileFiles, type CompiledFiles } from "../program/compile/compile-fil
 import type { Toolchain } from "../program/languages.ts";
 import { plainException } from "./variables/plain-exception.ts";
 import type { CallException } from "./variables/read-report.ts";
-import { interpreterMain, interpreterOf } from "./variables/start-interpreter.ts";
+import { interpreterKind } from "./variables/start-interpreter.ts";
 import type { MakeNotebookCode } from "./variables/notebook/make-notebook-code.ts";
 import { describeWork } from "../run/describe-work.ts";
 import { loggingFailure, type RunIds } from "../run/log-ending.ts";
@@ -33,6 +33,7 @@ import { runCall } from "./run-call.ts";
 import type { SessionCall } from "./session-call.ts";
 import type { SessionResult } from "./session-result.ts";
 import type { Session } from "./session.ts";
+import type { Context } from "./variables/contexts.ts";
 
 export interface SessionDependencies {
   readonly sandboxes: Sandboxes;
@@ -115,7 +116,7 @@ async function runAs(
   const packages = call.packages === "auto" && !dependencies.packages.installsFor(place) ? [] : call.packages;
   const wanted = { settings: session.settings, call: { ...call, packages }, runNetwork: call.network };
   const needs = needsOfCall({ ...dependencies, listener, ...wanted });
-  return useWith(session, needs, mine, async (opened, { signal }) => {
+  return useWith(session, needs, mine, context, async (opened, { signal }) => {
     const { live, before, restarted } = opened;
     ids.sandbox = live.id;
     session.secrets.add(call.secrets);
@@ -148,7 +149,7 @@ async function runAs(
       context.hasVariables = !endsNow;
       context.lastUsedAtMs = dependencies.now();
     }
-    if (endsNow) live.runner.prepare({ toolchain, mainFile: interpreterMain[interpreterOf(toolchain)] });
+    if (endsNow) live.runner.prepare(interpreterKind(context));
     else if (!keepsVariables)
       prepareNext(live, {
         call,
@@ -214,15 +215,16 @@ async function useWith<T>(
   session: Session,
   needs: CallNeeds,
   caller: Caller,
+  context: Context | null,
   work: Parameters<typeof session.use<T>>[2],
 ): Promise<T> {
   try {
-    return await session.use(caller, needs, work);
+    return await session.use(caller, needs, work, context);
   } catch (error) {
     const reason: unknown = caller.signal?.reason;
     if (isCancelled(error) && isCancelled(reason)) throw reason;
     if (!needs.leaveOut(error)) throw needs.explain(error);
-    return useWith(session, needs, caller, work);
+    return useWith(session, needs, caller, context, work);
   }
 }
 

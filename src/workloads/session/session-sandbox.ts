@@ -22,8 +22,8 @@ export interface SessionSandboxParts {
 }
 
 /**
- * The sandbox of a session while it runs. One call runs in it at a time, background processes beside it, and the runner of
- * the next call waits already: it is started when nothing of the former call is left.
+ * The sandbox of a session while it runs. One call of each context runs in it at a time, background processes beside it, and
+ * the runner of the next call waits already: it is started when nothing of the former call is left.
  */
 export class SessionSandbox {
   readonly sandbox: Sandbox;

@@ -1,4 +1,4 @@
-import { expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import type { WorkArchive, WorkArchives } from "../../sandbox/work-archives.ts";
 import type { SandboxPackages } from "./packages/sandbox-packages.ts";
 import type { SandboxNeeds } from "./sandbox-needs.ts";
@@ -7,6 +7,13 @@ import type { SessionSandbox } from "./session-sandbox.ts";
 import { Sessions } from "./sessions.ts";
 
 const ignore = (): void => undefined;
+const parts = {
+  archives: {} as WorkArchives,
+  idleMs: 60_000,
+  waiting: () => 0,
+  now: () => 0,
+  logger: { debug: ignore, info: ignore, warn: ignore, error: ignore },
+};
 const caller = { principal: "ann" };
 
 /** A sandbox that has to be replaced after its first call, and that its engine cannot remove. */
@@ -58,13 +65,7 @@ function needsOf(opened: object[], make: () => object = () => new StuckSandbox()
 }
 
 it("a sandbox that cannot be removed after a call takes neither that call's result nor the turn of those that follow", async () => {
-  const sessions = new Sessions({
-    archives: {} as WorkArchives,
-    idleMs: 60_000,
-    waiting: () => 0,
-    now: () => 0,
-    logger: { debug: ignore, info: ignore, warn: ignore, error: ignore },
-  });
+  const sessions = new Sessions(parts);
   const session = sessions.create({} as SessionSettings, caller);
   const opened: StuckSandbox[] = [];
   const use = (): Promise<string> =>
@@ -87,13 +88,7 @@ it("a session that was stopped is told that its kept files had to go, and only t
     read: noBytes,
     [Symbol.asyncDispose]: async () => undefined,
   };
-  const sessions = new Sessions({
-    archives: { save: async () => archive } as unknown as WorkArchives,
-    idleMs: 60_000,
-    waiting: () => 0,
-    now: () => 0,
-    logger: { debug: ignore, info: ignore, warn: ignore, error: ignore },
-  });
+  const sessions = new Sessions({ ...parts, archives: { save: async () => archive } as unknown as WorkArchives });
   const session = sessions.create({} as SessionSettings, caller);
   const use = () =>
     session.use(
@@ -111,13 +106,7 @@ it("a session that was stopped is told that its kept files had to go, and only t
 });
 
 it("a session has a bound of calls that wait for their turn, which others do not feel", async () => {
-  const sessions = new Sessions({
-    archives: {} as WorkArchives,
-    idleMs: 60_000,
-    waiting: () => 0,
-    now: () => 0,
-    logger: { debug: ignore, info: ignore, warn: ignore, error: ignore },
-  });
+  const sessions = new Sessions(parts);
   const needs = needsOf([], () => new IdleSandbox());
   const [session, other] = [
     sessions.create({} as SessionSettings, caller),
@@ -143,4 +132,128 @@ it("a session has a bound of calls that wait for their turn, which others do not
   });
   await Promise.all(waiting);
   await sessions.close();
+});
+
+describe("calls of different contexts", () => {
+  const python = { language: "python", toolchain: "python" } as const;
+
+  /** A session with contexts whose sandboxes are counted. */
+  function open(archives: WorkArchives = parts.archives) {
+    const sessions = new Sessions({ ...parts, archives });
+    const session = sessions.create({} as SessionSettings, caller);
+    const opened: IdleSandbox[] = [];
+    const begun: string[] = [];
+    const needs = needsOf(opened, () => new IdleSandbox());
+    /** A call that lasts until it is told to end. */
+    const call = (context: string, name: string, more: Partial<SandboxNeeds> = {}) => {
+      const { promise, resolve } = Promise.withResolvers<string>();
+      const used = session.use(
+        caller,
+        { ...needs, ...more },
+        async ({ live }) => {
+          begun.push(name);
+          return `${await promise} in ${opened.indexOf(live as unknown as IdleSandbox)}`;
+        },
+        session.contexts.ofCall(context, python),
+      );
+      return { used, end: () => resolve(name) };
+    };
+    return { sessions, session, opened, begun, call };
+  }
+
+  it("run at once in one sandbox, and those of one context one after another", async () => {
+    const { sessions, opened, begun, call } = open();
+    const [a1, a2, b1] = [call("a", "a1"), call("a", "a2"), call("b", "b1")];
+    await vi.waitFor(() => expect(begun).toEqual(["a1", "b1"]));
+    b1.end();
+    expect(await b1.used).toBe("b1 in 0");
+    expect(begun).toEqual(["a1", "b1"]);
+    a1.end();
+    await vi.waitFor(() => expect(begun).toEqual(["a1", "b1", "a2"]));
+    a2.end();
+    expect(await Promise.all([a1.used, a2.used])).toEqual(["a1 in 0", "a2 in 0"]);
+    expect(opened).toHaveLength(1);
+    await sessions.close();
+  });
+
+  it("are waited for by one that needs another sandbox, before which no other begins", async () => {
+    const archive = { gaveWay: false, read: noBytes, [Symbol.asyncDispose]: async () => undefined };
+    const { sessions, opened, begun, call } = open({ save: async () => archive } as unknown as WorkArchives);
+    const first = call("a", "first");
+    await vi.waitFor(() => expect(begun).toEqual(["first"]));
+    const wanted = { python: ["six"], npm: [] };
+    const replaces = call("b", "replaces", {
+      missing: async (known) => (known === wanted ? null : wanted),
+      grow: async () => false,
+    });
+    const later = call("c", "later");
+    const removed = vi.spyOn(opened[0] ?? new IdleSandbox(), "remove");
+    // However long it takes.
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(begun).toEqual(["first"]);
+    expect(removed).not.toHaveBeenCalled();
+    first.end();
+    await vi.waitFor(() => expect(begun).toEqual(["first", "replaces", "later"]));
+    expect(removed).toHaveBeenCalledOnce();
+    replaces.end();
+    later.end();
+    expect(await Promise.all([first.used, replaces.used, later.used])).toEqual([
+      "first in 0",
+      "replaces in 1",
+      "later in 1",
+    ]);
+    await sessions.close();
+  });
+
+  it("end before their sandbox is given up, by whichever of them it cannot be used any more", async () => {
+    const { sessions, opened, begun, call } = open();
+    const [bad, good] = [call("a", "bad"), call("b", "good")];
+    await vi.waitFor(() => expect(begun).toHaveLength(2));
+    const sandbox = opened[0] ?? new IdleSandbox();
+    const removed = vi.spyOn(sandbox, "remove");
+    Object.assign(sandbox, { mustReplace: true, isAlive: async () => false });
+    bad.end();
+    await bad.used;
+    const next = call("a", "next");
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(begun).toEqual(["bad", "good"]);
+    expect(removed).not.toHaveBeenCalled();
+    good.end();
+    expect(await good.used).toBe("good in 0");
+    await vi.waitFor(() => expect(begun).toEqual(["bad", "good", "next"]));
+    expect(removed).toHaveBeenCalledOnce();
+    next.end();
+    expect(await next.used).toBe("next in 1");
+    await sessions.close();
+  });
+
+  it("keep their session from being stopped, and end before its sandbox does", async () => {
+    const { sessions, session, opened, begun, call } = open();
+    const running = call("a", "running");
+    await vi.waitFor(() => expect(begun).toEqual(["running"]));
+    expect(session.canStop).toBe(false);
+    await session.stop();
+    const removed = vi.spyOn(opened[0] ?? new IdleSandbox(), "remove");
+    const ended = session.end();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(removed).not.toHaveBeenCalled();
+    running.end();
+    await ended;
+    expect(removed).toHaveBeenCalledOnce();
+    expect(await running.used).toBe("running in 0");
+    await sessions.close();
+  });
+
+  it("count together among those that wait", async () => {
+    const { sessions, begun, call } = open();
+    const running = [call("a", "a"), call("b", "b")];
+    await vi.waitFor(() => expect(begun).toHaveLength(2));
+    const waiting = Array.from({ length: 100 }, (_, index) => call(index % 2 === 0 ? "a" : "b", `w${index}`));
+    const tooMany = call("c", "too many");
+    const refused = tooMany.used.catch((error: unknown) => error);
+    for (const each of [...running, ...waiting, tooMany]) each.end();
+    expect(await refused).toMatchObject({ errorType: "CAPACITY", context: { limit: 100 } });
+    await Promise.all([...running, ...waiting].map(({ used }) => used));
+    await sessions.close();
+  });
 });

@@ -1,4 +1,5 @@
 import { runsInterpretersOnly } from "../../engines/capabilities.ts";
+import { untilCancelled } from "../../base/abort.ts";
 import { Turns } from "../../base/turns.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { ContainerStats } from "../../engines/container-stats.ts";
@@ -42,13 +43,16 @@ export interface OpenedSession {
   readonly warnings: readonly string[];
 }
 
+/** What is done with the session's sandbox. */
+type SessionWork<T> = (opened: OpenedSession, caller: Caller) => Promise<T>;
+
 /** Calls that may wait for their turn. */
 const maxWaiting = 100;
 const saveWithinMs = 60_000;
 
 /**
- * A place whose files last from call to call. Its sandbox may come and go; calls have it one after another, and background
- * processes beside them.
+ * A place whose files last from call to call. Its sandbox may come and go; calls have it one after another, those of
+ * different contexts and background processes beside them.
  */
 export class Session {
   readonly id: string;
@@ -64,6 +68,8 @@ export class Session {
   readonly #place: Place;
   readonly #turns = new Turns();
   readonly #container = new CurrentContainer<SessionSandbox>();
+  /** The work of contexts in the present sandbox. */
+  readonly #beside = new Set<Promise<unknown>>();
   #archive: WorkArchive | null = null;
   #hadSandbox = false;
   #packages = noPackages;
@@ -100,22 +106,23 @@ export class Session {
   }
 
   /**
-   * Does the work with the session's sandbox when it is its turn; waiting for that costs no time of the work's own.
+   * Does the work with the session's sandbox when it is its turn: that of the context, beside the work of other contexts,
+   * or that of the session. Waiting for it costs no time of the work's own.
    * @throws CANCELLED also when the session ends, CAPACITY, and what opening and the work throw
    */
-  async use<T>(
-    caller: Caller,
-    needs: SandboxNeeds,
-    work: (opened: OpenedSession, caller: Caller) => Promise<T>,
-  ): Promise<T> {
-    if (this.#turns.waiting >= maxWaiting) {
+  async use<T>(caller: Caller, needs: SandboxNeeds, work: SessionWork<T>, context: Context | null = null): Promise<T> {
+    if (this.#turns.waiting + this.contexts.waiting >= maxWaiting) {
       throw new GloveboxError("CAPACITY", `${maxWaiting} calls of this session wait already.`, {
         suggestion: "Wait until some of them have ended, which come one after another, or use another session.",
         context: { session_id: this.id, limit: maxWaiting, retry_after_seconds: 5 },
       });
     }
     const mine = { ...caller, signal: this.#place.signalOf(caller.signal) };
-    return this.#place.whileActive(() => this.#inTurn(mine, needs, work));
+    return this.#place.whileActive(() =>
+      context === null
+        ? this.#inTurn(mine, needs, work)
+        : context.turns.during(() => this.#besideOthers(mine, needs, work), mine.signal),
+    );
   }
 
   /** Starts a process that runs beside its calls. @throws what `Place.startProcess` throws */
@@ -163,7 +170,7 @@ export class Session {
       await this.#turns.during(async () => {
         // One may have begun while it was waited.
         const { live } = this.#container;
-        if (live === null || this.processes.running.length > 0) return;
+        if (live === null || this.processes.running.length > 0 || this.#beside.size > 0) return;
         await this.#putAside(live, this.#place.signalOf(undefined));
         this.#parts.logger.info({ session: this.id }, "idle session stopped to make room");
       });
@@ -178,31 +185,49 @@ export class Session {
     return this.#place.end((stopped) => this.#endAll(stopped));
   }
 
-  async #inTurn<T>(
-    caller: Caller,
-    needs: SandboxNeeds,
-    work: (opened: OpenedSession, caller: Caller) => Promise<T>,
-  ): Promise<T> {
+  async #inTurn<T>(caller: Caller, needs: SandboxNeeds, work: SessionWork<T>): Promise<T> {
     return this.#turns.during(async () => {
       try {
-        const opened = await this.#open(caller, needs);
-        this.#isUnsavable = false;
-        return await work(opened, caller);
+        return await work(await this.#open(caller, needs), caller);
       } finally {
         await this.#discardUnusable();
       }
     }, caller.signal);
   }
 
+  /** Has the session's turn only until its sandbox is there. */
+  async #besideOthers<T>(caller: Caller, needs: SandboxNeeds, work: SessionWork<T>): Promise<T> {
+    const begun = await this.#turns.during(async () => {
+      const running = work(await this.#open(caller, needs), caller);
+      this.#beside.add(running);
+      return { running };
+    }, caller.signal);
+    try {
+      return await begun.running;
+    } finally {
+      this.#beside.delete(begun.running);
+      // Whoever has the turn now does it.
+      if (this.#beside.size === 0 && this.#turns.isFree) await this.#turns.during(() => this.#discardUnusable());
+    }
+  }
+
+  /** Waits for the work of contexts; only the one that has the turn may, so that no more begins meanwhile. */
+  async #untilAlone(signal?: AbortSignal): Promise<void> {
+    await untilCancelled(Promise.allSettled(this.#beside), signal);
+  }
+
   /** The work's own result counts: a removal that fails is already in the log, and a sweep repeats it. */
   async #discardUnusable(): Promise<void> {
-    if (this.#container.live?.mustReplace === true) await this.#container.discard().catch(() => undefined);
+    if (this.#container.live?.mustReplace !== true) return;
+    await this.#untilAlone();
+    await this.#container.discard().catch(() => undefined);
   }
 
   #endAll(stopped: Promise<unknown>): Promise<void> {
     return this.#turns.during(async () => {
       try {
         await stopped;
+        await this.#untilAlone();
         await this.#container.discard();
       } finally {
         await this.#archive?.[Symbol.asyncDispose]();
@@ -214,7 +239,10 @@ export class Session {
   async #open(caller: Caller, needs: SandboxNeeds): Promise<OpenedSession> {
     const { signal } = caller;
     const isAlive = (await this.#container.live?.isAlive({ signal })) ?? false;
-    if (!isAlive) await this.#container.discard();
+    if (!isAlive) {
+      await this.#untilAlone(signal);
+      await this.#container.discard();
+    }
     const had = this.#hadSandbox;
     const former = this.#container.live;
     // What was kept of its files, from sandbox to sandbox.
@@ -228,6 +256,10 @@ export class Session {
     if (missing !== null && present !== null && (await needs.grow(present, missing, caller))) {
       this.#packages = missing;
       missing = null;
+    }
+    if (missing !== null && this.#beside.size > 0) {
+      await this.#untilAlone(signal);
+      return this.#open(caller, needs);
     }
     if (missing !== null || present === null) {
       const prepared = await needs.prepare(missing ?? this.#packages, caller);
@@ -246,6 +278,7 @@ export class Session {
     if (live === null || before === null) {
       throw new GloveboxError("SANDBOX_LOST", "The session's sandbox ended as soon as it had begun.");
     }
+    this.#isUnsavable = false;
     return { live, before, restarted: had && live !== former, warnings };
   }
 

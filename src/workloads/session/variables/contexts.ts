@@ -1,3 +1,4 @@
+import { Turns } from "../../../base/turns.ts";
 import { GloveboxError } from "../../../errors/glovebox-error.ts";
 import type { JavaScriptRuntime, Language } from "../../../policy/language.ts";
 import { workFolder } from "../../../policy/scratch.ts";
@@ -28,6 +29,8 @@ export class Context {
   lastUsedAtMs: number | null = null;
   /** Whether calls have left variables that the next one expects. */
   hasVariables = false;
+  /** Its calls run one after another. */
+  readonly turns: Turns = new Turns();
   #stop = new AbortController();
 
   constructor(spec: ContextSpec, createdAtMs: number) {
@@ -67,6 +70,11 @@ export class Contexts {
 
   get all(): readonly Context[] {
     return [...this.#contexts.values()];
+  }
+
+  /** Calls that wait for the turn of their context. */
+  get waiting(): number {
+    return this.all.reduce((sum, { turns }) => sum + turns.waiting, 0);
   }
 
   find(name: string): Context | undefined {

@@ -3,11 +3,12 @@ import type { CallOptions } from "../../../engines/engine.ts";
 import { codeFolder } from "../../../policy/session-profile.ts";
 import type { Toolchain } from "../../program/languages.ts";
 import { encodeJob } from "../../program/runner-job.ts";
+import type { RunnerKind } from "../../program/waiting-runner.ts";
 import type { SessionSandbox } from "../session-sandbox.ts";
 import type { Context } from "./contexts.ts";
 import { KeptInterpreter } from "./kept-interpreter.ts";
 
-/** The interpreter's own file, in the session's folder of code. */
+/** The interpreter's own file, in the folder of its context. */
 export const interpreterMain = { python: "main.py", javascript: "main.js" } as const;
 
 const scripts = {
@@ -15,7 +16,12 @@ const scripts = {
   javascript: new URL("../../../../images/runners/javascript-interpreter.cjs", import.meta.url),
 } as const;
 
-export function interpreterOf(toolchain: Toolchain): keyof typeof interpreterMain {
+/** What a context's interpreter is started as: its file is in a folder of its own, since several may start at once. */
+export function interpreterKind({ name, toolchain }: Context): RunnerKind {
+  return { toolchain, mainFile: `${name}/${interpreterMain[interpreterOf(toolchain)]}` };
+}
+
+function interpreterOf(toolchain: Toolchain): keyof typeof interpreterMain {
   return toolchain === "python" ? "python" : "javascript";
 }
 
@@ -29,7 +35,6 @@ export async function startInterpreter(
   environment: Readonly<Record<string, string>>,
   options: CallOptions,
 ): Promise<KeptInterpreter> {
-  const { toolchain } = context;
   const known = live.interpreters.get(context);
   if (known !== undefined && !known.isOver) {
     // A program of another context, which is the same user, may have stopped it.
@@ -37,16 +42,16 @@ export async function startInterpreter(
     return known;
   }
   const { sandbox, profile } = live;
-  const language = interpreterOf(toolchain);
+  const language = interpreterOf(context.toolchain);
   const main = interpreterMain[language];
   const content = Buffer.from(await readPackagedScript(scripts[language]));
-  const process = await live.runner.take({ toolchain, mainFile: main }, options);
+  const process = await live.runner.take(interpreterKind(context), options);
   const job = encodeJob({
     main,
     arguments: [],
     environment,
     files: [{ path: main, content }],
-    folder: sandbox.folderOf(codeFolder),
+    folder: `${sandbox.folderOf(codeFolder)}/${context.name}`,
     workingDirectory: sandbox.folderOf(profile.workingDirectory),
     empties: true,
   });
