@@ -288,6 +288,8 @@
 
   /** Ends the current call; null between calls. */
   let fail = null;
+  /** Without a listener an interrupt ends the interpreter, between calls too. */
+  const onInterrupt = () => fail?.(Object.assign(new Error("The call was interrupted."), { name: "Interrupted" }));
   const onError = (error) => (fail === null ? void endOf(error) : fail(error));
 
   /** Sets those of one call; returns what gives back what was there, also in a copy that the call has put in its place. */
@@ -342,6 +344,7 @@
     values = 0;
     room = maxShown;
     for (const restore of restoreStreams) restore();
+    process.off("SIGINT", onInterrupt).on("SIGINT", onInterrupt);
     const { exitCode, exception } = await run(header, code, header.name);
     for (const restore of restoreStreams) restore();
     await Promise.all([flush(process.stdout), flush(process.stderr)]);

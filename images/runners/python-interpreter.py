@@ -19,6 +19,7 @@ def _main():
     import json
     import linecache
     import os
+    import signal
     import traceback
     import types
 
@@ -47,6 +48,12 @@ def _main():
     loops = []
     entered = []
     environment = os.environb
+    # Whether the code of a call runs, which an interrupt ends: between calls it would end the interpreter.
+    runs = [False]
+
+    def interrupt(_signal, _frame):
+        if runs[0]:
+            raise KeyboardInterrupt
 
     def read(size):
         pieces = []
@@ -328,9 +335,14 @@ def _main():
         try:
             prepare(header, code, header["name"])
             set_variables(header["variables"], before)
-            run(code, header["name"])
+            try:
+                runs[0] = True
+                run(code, header["name"])
+            finally:
+                runs[0] = False
             return 0, None
         except BaseException as error:
+            runs[0] = False
             try:
                 if isinstance(error, SystemExit):
                     return exit_code_of(error), None
@@ -376,6 +388,7 @@ def _main():
             setattr(sys, names[number], streams[number])
             setattr(sys, "__%s__" % names[number], streams[number])
 
+    signal.signal(signal.SIGINT, interrupt)
     builtins.display = display
     world["__builtins__"] = builtins
     def answer_calls():
@@ -385,6 +398,7 @@ def _main():
             values[0] = 0
             room[0] = max_shown
             restore_streams()
+            signal.signal(signal.SIGINT, interrupt)
             exit_code, exception = run_safely(header, code)
             flush()
             if os.getpid() != own_pid:

@@ -12,6 +12,7 @@ const overHttpOnly = [
   "get_session",
   "create_context",
   "list_contexts",
+  "interrupt_context",
   "restart_context",
   "end_context",
   "read_test_report",

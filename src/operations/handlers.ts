@@ -12,6 +12,7 @@ export const handlers: HandlerTable = new Map<string, () => Promise<Handler>>([
   ["end_session", async () => (await import("./session/end-session-handler.ts")).endSessionHandler],
   ["create_context", async () => (await import("./session/contexts-handler.ts")).createContextHandler],
   ["list_contexts", async () => (await import("./session/contexts-handler.ts")).listContextsHandler],
+  ["interrupt_context", async () => (await import("./session/contexts-handler.ts")).interruptContextHandler],
   ["restart_context", async () => (await import("./session/contexts-handler.ts")).restartContextHandler],
   ["end_context", async () => (await import("./session/contexts-handler.ts")).endContextHandler],
   ["list_files", async () => (await import("./files/files-handler.ts")).listFilesHandler],

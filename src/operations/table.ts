@@ -5,6 +5,7 @@ import { editFileContract, listFilesContract, readFileContract, writeFileContrac
 import {
   createContextContract,
   endContextContract,
+  interruptContextContract,
   listContextsContract,
   restartContextContract,
 } from "./session/contexts-contract.ts";
@@ -52,6 +53,7 @@ export const operationTable: readonly OperationContract[] = [
   endSessionContract,
   createContextContract,
   listContextsContract,
+  interruptContextContract,
   restartContextContract,
   endContextContract,
   listFilesContract,

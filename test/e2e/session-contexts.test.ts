@@ -1,27 +1,16 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
+import { openContexts, python, shown } from "../helpers/session-contexts.ts";
 import { places, useGlovebox } from "../helpers/open-glovebox.ts";
 import { uniqueSeconds } from "../helpers/processes.ts";
 import { sessionImages } from "../helpers/test-images.ts";
-import type { RunCodeRequest, RunCodeResponse } from "../helpers/wire-glovebox.ts";
 import { rareTag } from "../lanes/lanes.ts";
-
-type Run = (context: string | undefined, code: string, more?: Partial<RunCodeRequest>) => Promise<RunCodeResponse>;
 
 describe.each(places)("contexts of a session on $name", ({ name: place, engine, runtime }) => {
   const lane = { tags: place === "docker" || place === "podman" ? [] : [rareTag] };
   const glovebox = useGlovebox(engine, { settings: { images: sessionImages } }, runtime);
 
-  /** Calls in contexts of a new session; Python unless they say otherwise. */
-  async function open(): Promise<{ readonly run: Run; readonly session_id: string }> {
-    const { session_id } = await glovebox().openSession({ keep_variables: true, ...runtime });
-    const run: Run = (context, code, more = {}) =>
-      glovebox().runCode({ ...python(code), session_id, context, ...more });
-    await run(undefined, "pass");
-    return { run, session_id };
-  }
-
-  const shown = ({ displays, stderr }: RunCodeResponse) => displays?.[0]?.content ?? stderr;
+  const open = () => openContexts(glovebox(), runtime);
 
   it("have variables, imports and a working folder of their own in one sandbox with the same files", lane, async () => {
     const { run, session_id } = await open();
@@ -226,122 +215,6 @@ def sleeping(seconds):
     },
   );
 
-  it("run at once, each with the output of its own call, in any language", lane, async () => {
-    const { run } = await open();
-    // Each waits for what the other one writes.
-    const meets = (own: string, other: string): string => `import os, time
-open('${own}', 'w').close()
-while not os.path.exists('${other}'): time.sleep(0.01)
-for number in range(200): print('${own}', number)
-x = '${own}'
-x`;
-    const script = `const fs = require('node:fs');
-fs.writeFileSync('c', '');
-while (!fs.existsSync('a') || !fs.existsSync('b')) await new Promise((resolve) => setTimeout(resolve, 10));
-for (let number = 0; number < 200; number += 1) console.log('c', number);
-'c'`;
-    const results = await Promise.all([
-      run("a", meets("a", "b")),
-      run("b", meets("b", "c")),
-      run("c", script, { language: "javascript" }),
-    ]);
-    for (const [index, name] of ["a", "b", "c"].entries()) {
-      expect(results[index]).toMatchObject({
-        outcome: "completed",
-        stdout: Array.from({ length: 200 }, (_, number) => `${name} ${number}\n`).join(""),
-        displays: [{ content: `'${name}'` }],
-        restarted: false,
-      });
-    }
-    expect(new Set(results.map(({ sandbox_id: id }) => id)).size).toBe(1);
-    // Those of one context come one after another.
-    const [first, second] = await Promise.all([
-      run("a", "import time; time.sleep(0.5); order = [x]"),
-      run("a", "order.append('second'); order"),
-    ]);
-    expect([first.outcome, shown(second)]).toEqual(["completed", "['a', 'second']"]);
-  });
-
-  it("begin at once in new interpreters", lane, async () => {
-    const { run } = await open();
-    const names = ["c1", "c2", "c3", "c4", "c5"];
-    for (let round = 0; round < 3; round += 1) {
-      const results = await Promise.all(names.map((name) => run(name, `x = '${name}'; x`)));
-      expect(results.map(shown)).toEqual(names.map((name) => `'${name}'`));
-      // Timeouts end all of them at the same time.
-      const ended = await Promise.all(names.map((name) => run(name, "while True: pass", { timeout_seconds: 0.5 })));
-      expect(ended.map(({ outcome, variables_lost: lost }) => [outcome, lost])).toEqual(
-        names.map(() => ["timed_out", true]),
-      );
-    }
-  });
-
-  it("have time limits of their own, which end what one call has started and nothing of another's", lane, async () => {
-    const { run } = await open();
-    await run("b", "x = 1");
-    const seconds = uniqueSeconds();
-    const busy = run("b", "import time\nfor _ in range(50): time.sleep(0.1); x += 1\nx");
-    const late = await run("a", `import subprocess, time; subprocess.Popen(['sleep', '${seconds}'])\ntime.sleep(99)`, {
-      timeout_seconds: 1,
-    });
-    expect(late).toMatchObject({ outcome: "timed_out", variables_lost: true });
-    const left = `import glob
-found = 0
-for path in glob.glob('/proc/[0-9]*/cmdline'):
-    try: found += open(path).read() == 'sleep\\0${seconds}\\0'
-    except OSError: pass
-found`;
-    expect(shown(await run("c", left))).toBe("0");
-    expect(await busy).toMatchObject({ outcome: "completed", displays: [{ content: "51" }], variables_lost: false });
-    expect(shown(await run("b", "x"))).toBe("51");
-  });
-
-  it("answer truly while a program of another one kills, stops or feeds the interpreter", lane, async () => {
-    const { run } = await open();
-    const begin = async (): Promise<string> => shown(await run("victim", "import os, time; x = 1; os.getpid()"));
-    const attack = async (code: string): Promise<readonly RunCodeResponse[]> => {
-      const pid = await begin();
-      return Promise.all([
-        run("victim", "open('on', 'w').close()\ntime.sleep(1.5)\nprint('mine')\nx", { timeout_seconds: 10 }),
-        run(
-          "attacker",
-          `import os, signal, time
-while not os.path.exists('on'): time.sleep(0.01)
-os.remove('on')
-pid = ${pid}
-${code}
-print('done')`,
-        ),
-      ]);
-    };
-    const done = { outcome: "completed", stdout: "done\n" };
-    const own = { outcome: "completed", stdout: "mine\n", displays: [{ content: "1" }], variables_lost: false };
-    const [killed, killer] = await attack("os.kill(pid, signal.SIGKILL)");
-    expect(killed).toMatchObject({ outcome: "failed", exit_code: 137, stdout: "", variables_lost: true });
-    expect(killer).toMatchObject(done);
-    const [stopped, stopper] = await attack(
-      "os.kill(pid, signal.SIGSTOP); time.sleep(2); os.kill(pid, signal.SIGCONT)",
-    );
-    expect([stopped, stopper]).toMatchObject([own, done]);
-    // The end of a call that is not the one that runs, and a report behind it.
-    const [fed, feeder] = await attack(`report = b'{"exit_code": 0, "displays": [], "exception": null}'
-with open(f'/proc/{pid}/fd/1', 'wb', buffering=0) as stream:
-    stream.write(b'\\x1ecall-00000000000000000000\\x1e%d\\n' % len(report) + report)`);
-    expect(feeder).toMatchObject(done);
-    expect(fed).toMatchObject({ outcome: "completed", displays: [{ content: "1" }], variables_lost: false });
-    expect(fed?.stdout).toMatch(/mine\n$/);
-  });
-
-  it("share the session's memory: one that takes too much ends, and the session goes on", lane, async () => {
-    const { run } = await open();
-    const greedy = "held = [b'x' * 2**20 for _ in range(300)]\nimport time; time.sleep(2)\nlen(held)";
-    const results = await Promise.all([run("a", greedy), run("b", greedy)]);
-    const outcomes = results.map(({ outcome }) => outcome);
-    expect(outcomes.filter((outcome) => /^(oom_killed|sandbox_lost)$/.test(outcome)).length).toBeGreaterThan(0);
-    for (const { outcome, variables_lost: lost } of results) expect(lost).toBe(outcome !== "completed");
-    expect(shown(await run("c", "1"))).toBe("1");
-  });
-
   it(
     "lose their variables with their own interpreter alone, and with the sandbox, and each is told once",
     lane,
@@ -464,7 +337,3 @@ written > 0`;
     },
   );
 });
-
-function python(code: string): RunCodeRequest {
-  return { language: "python", code, packages: [] };
-}

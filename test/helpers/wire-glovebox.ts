@@ -12,6 +12,7 @@ import { doctorContract } from "../../src/operations/doctor/doctor-contract.ts";
 import {
   createContextContract,
   endContextContract,
+  interruptContextContract,
   listContextsContract,
   restartContextContract,
 } from "../../src/operations/session/contexts-contract.ts";
@@ -111,6 +112,7 @@ export async function createGlovebox(options: EmbeddedOptions = {}) {
     contexts: {
       create: on(createContextContract),
       list: on(listContextsContract),
+      interrupt: on(interruptContextContract),
       restart: on(restartContextContract),
       end: on(endContextContract),
     },

@@ -33,9 +33,9 @@ const verdictsOfRuns: readonly Sabotage[] = [
   {
     id: "session: the time limit counts from the request",
     file: "src/workloads/session/run-in-session.ts",
-    find: "return useWith(session, needs, mine, async (opened, { signal }) => {",
+    find: "return useWith(session, needs, mine, context, async (opened, { signal }) => {",
     replace: `const askedMs = dependencies.monotonicMs();
-  return useWith(session, needs, mine, async (opened, { signal }) => {
+  return useWith(session, needs, mine, context, async (opened, { signal }) => {
     call = { ...call, timeoutMs: Math.max(1, call.timeoutMs - (dependencies.monotonicMs() - askedMs)) };`,
     test: verdicts,
     name: "when a call of a session had to wait",
@@ -150,153 +150,6 @@ const encodings: readonly Sabotage[] = [
     replace: "(!keepsVariables ? []",
     test: "test/e2e/source-encodings.test.ts",
     name: "on local > is warned of where its coding line contradicts",
-  },
-];
-
-const contexts: readonly Sabotage[] = [
-  {
-    id: "contexts: one interpreter serves them all",
-    file: "src/workloads/session/variables/start-interpreter.ts",
-    find: "const known = live.interpreters.get(context);",
-    replace: "const known = [...live.interpreters.values()].find((each) => !each.isOver);",
-    test: "test/e2e/session-contexts.test.ts",
-    name: "on docker > have variables, imports and a working folder",
-  },
-  {
-    id: "contexts: the folder of one is the session's",
-    file: "src/workloads/session/run-call.ts",
-    find: "sandbox.folderOf(context?.workingDirectory ?? profile.workingDirectory)",
-    replace: "sandbox.folderOf(profile.workingDirectory)",
-    test: "test/e2e/session-contexts.test.ts",
-    name: "on docker > begin in the folder",
-  },
-  {
-    id: "contexts: Python begins where the session does",
-    file: "images/runners/python-interpreter.py",
-    find: 'if folder and not (entered and os.path.isdir(".")):',
-    replace: 'if folder and not os.path.isdir("."):',
-    test: "test/e2e/session-contexts.test.ts",
-    name: "on docker > begin in the folder",
-  },
-  {
-    id: "contexts: JavaScript begins where the session does",
-    file: "images/runners/javascript-interpreter.cjs",
-    find: 'if (hasEntered || folder === "") return;',
-    replace: "return;",
-    test: "test/e2e/session-contexts.test.ts",
-    name: "on docker > begin in the folder",
-  },
-  {
-    id: "contexts: a session has any number",
-    file: "src/workloads/session/variables/contexts.ts",
-    find: "if (this.#contexts.size >= maxContexts) {",
-    replace: "if (this.#contexts.size < 0) {",
-    test: "src/workloads/session/variables/contexts.test.ts",
-    name: "are at most eight",
-  },
-  {
-    id: "contexts: one is used by another runtime",
-    file: "src/workloads/session/variables/contexts.ts",
-    find: "if (known !== undefined && known.toolchain !== spec.toolchain) throw",
-    replace: 'if (known !== undefined && known.name === "") throw',
-    test: "src/workloads/session/variables/contexts.test.ts",
-    name: "belong to one runtime",
-  },
-  {
-    id: "contexts: a runtime's name is any runtime's",
-    file: "src/workloads/session/variables/contexts.ts",
-    find: "if (own !== undefined && own !== spec.toolchain) throw",
-    replace: "if (own === null) throw",
-    test: "src/workloads/session/variables/contexts.test.ts",
-    name: "belong to one runtime",
-  },
-  {
-    id: "contexts: calls of different ones wait for each other",
-    file: "src/workloads/session/session.ts",
-    find: "context === null\n",
-    replace: "context !== undefined\n",
-    test: "src/workloads/session/session.test.ts",
-    name: "run at once in one sandbox",
-  },
-  {
-    id: "contexts: a call takes the sandbox from under another",
-    file: "src/workloads/session/session.ts",
-    find: "if (missing !== null && this.#beside.size > 0) {",
-    replace: "if (missing !== null && this.#beside.size < 0) {",
-    test: "src/workloads/session/session.test.ts",
-    name: "are waited for by one that needs another sandbox",
-  },
-  {
-    id: "contexts: a session is stopped under its calls",
-    file: "src/workloads/session/session.ts",
-    find: "await stopped;\n        await this.#untilAlone();",
-    replace: "await stopped;",
-    test: "src/workloads/session/session.test.ts",
-    name: "keep their session from being stopped",
-  },
-  {
-    id: "contexts: those that wait are not counted",
-    file: "src/workloads/session/session.ts",
-    find: "this.#turns.waiting + this.contexts.waiting >= maxWaiting",
-    replace: "this.#turns.waiting >= maxWaiting",
-    test: "src/workloads/session/session.test.ts",
-    name: "count together among those that wait",
-  },
-  {
-    id: "contexts: their interpreters begin in one folder",
-    file: "src/workloads/session/variables/start-interpreter.ts",
-    find: "folder: `${sandbox.folderOf(codeFolder)}/${context.name}`,",
-    replace: "folder: sandbox.folderOf(codeFolder),",
-    test: "test/e2e/session-contexts.test.ts",
-    name: "on docker > begin at once in new interpreters",
-  },
-  {
-    id: "contexts: a session without variables ignores them",
-    file: "src/operations/session/run-code-handler.ts",
-    find: "throw noContexts(name);",
-    replace: "return {};",
-    test: "test/e2e/session-contexts.test.ts",
-    name: "on docker > of a session without keep_variables",
-  },
-  {
-    id: "contexts: what one has started survives its end",
-    file: "src/workloads/session/session-sandbox.ts",
-    find: "    interpreter.giveUp();\n    await this.endLeftBehind(interpreter.process);",
-    replace: "    await interpreter.end();",
-    test: "test/e2e/session-contexts.test.ts",
-    name: "on docker > are restarted and ended at once",
-  },
-  {
-    id: "contexts: a restart leaves the calls that run and wait",
-    file: "src/workloads/session/session.ts",
-    find: "      context.stop(how);\n",
-    replace: "",
-    test: "test/e2e/session-contexts.test.ts",
-    name: "on docker > cancel their own calls on restart",
-  },
-  {
-    id: "contexts: one that a neighbour has stopped stays so",
-    file: "src/workloads/session/variables/start-interpreter.ts",
-    find: "    known.process.resume?.();\n",
-    replace: "",
-    test: "test/e2e/session-contexts.test.ts",
-    name: "on docker > answer truly whatever a program",
-  },
-  {
-    id: "contexts: a name may be anything",
-    file: "src/operations/contract/request/name-schema.ts",
-    find: "nameText: z.ZodString = z.string().refine(isName, expected)",
-    replace: "nameText: z.ZodString = z.string()",
-    test: "test/e2e/session-contexts.test.ts",
-    name: "on docker > belong to one runtime",
-  },
-  {
-    id: "contexts: JavaScript waits for ever once it has read what is no job",
-    file: "images/runners/javascript-interpreter.cjs",
-    find: "      leave(1);",
-    replace: "",
-    test: "test/e2e/session-contexts.test.ts",
-    name: "on docker > are each told their own end when another one writes what is no job of JavaScript",
   },
 ];
 
@@ -488,4 +341,4 @@ const demands: readonly Sabotage[] = [
 ];
 
 /** How runs end, what they are told, and what they demand. */
-export const runsSabotages: readonly Sabotage[] = [...verdictsOfRuns, ...encodings, ...contexts, ...demands];
+export const runsSabotages: readonly Sabotage[] = [...verdictsOfRuns, ...encodings, ...demands];

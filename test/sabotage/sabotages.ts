@@ -21,6 +21,7 @@ import { toolingSabotages } from "./tooling.ts";
 import { readsSabotages } from "./reads.ts";
 import { peerSabotages } from "./peers.ts";
 import { remoteSabotages } from "./remote.ts";
+import { contextSabotages } from "./contexts.ts";
 import { runsSabotages } from "./runs.ts";
 import { agentRunnerSabotages } from "./agent-runner.ts";
 import { tracesSabotages } from "./traces.ts";
@@ -59,6 +60,7 @@ export const sabotages: readonly Sabotage[] = [
   ...peerSabotages,
   ...remoteSabotages,
   ...runsSabotages,
+  ...contextSabotages,
   ...agentRunnerSabotages,
   ...tracesSabotages,
   ...uncountedSabotages,

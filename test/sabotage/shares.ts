@@ -165,8 +165,8 @@ export const sharesSabotages: readonly Sabotage[] = [
   {
     id: "queues: a session lets any number of calls wait",
     file: "src/workloads/session/session.ts",
-    find: "if (this.#turns.waiting >= maxWaiting)",
-    replace: "if (this.#turns.waiting >= 100 * maxWaiting)",
+    find: "this.contexts.waiting >= maxWaiting",
+    replace: "this.contexts.waiting >= 100 * maxWaiting",
     test: "src/workloads/session/session.test.ts",
     name: "has a bound of calls that wait",
   },

@@ -1,6 +1,7 @@
 import {
   createContextContract,
   endContextContract,
+  interruptContextContract,
   listContextsContract,
   restartContextContract,
 } from "../../operations/session/contexts-contract.ts";
@@ -99,6 +100,11 @@ export class Contexts {
 
   async list(call?: CallOptions): Promise<readonly ContextRow[]> {
     return (await this.#calls.send(listContextsContract, { sessionId: this.#sessionId }, call)).contexts;
+  }
+
+  /** Interrupts its running run as Ctrl+C would, and keeps its variables; a program may ignore it. @throws NOT_FOUND */
+  interrupt(context: string, call?: CallOptions): Promise<ContextRow> {
+    return this.#calls.send(interruptContextContract, { context, sessionId: this.#sessionId }, call);
   }
 
   /** Ends its interpreter at once, with its variables, and cancels its runs; the next one begins anew. @throws NOT_FOUND */

@@ -50,6 +50,17 @@ export const listContextsContract = defineOperation({
   routes: [{ method: "GET", path: "/api/sessions/{session_id}/contexts" }],
 });
 
+/** `interrupt_context`: the running call ends, and variables stay. */
+export const interruptContextContract = defineOperation({
+  name: "interrupt_context",
+  audience: "everyone",
+  description:
+    "Interrupts the call that runs in a context, as Ctrl+C would, and keeps the variables: Python raises KeyboardInterrupt; TypeScript and JavaScript end a call while it waits for a promise. Does nothing when no call runs. A program may ignore it, and ends at its time limit then.",
+  request: z.strictObject({ session_id: session, context: contextName }),
+  response: context,
+  routes: [{ method: "POST", path: "/api/sessions/{session_id}/contexts/{context}/interrupt" }],
+});
+
 /** `restart_context`: the next call begins without variables. */
 export const restartContextContract = defineOperation({
   name: "restart_context",

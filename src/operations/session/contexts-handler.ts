@@ -11,6 +11,7 @@ import type { PlatformParts } from "../handling/platform-parts.ts";
 import {
   createContextContract,
   endContextContract,
+  interruptContextContract,
   listContextsContract,
   restartContextContract,
   type ContextRow,
@@ -32,6 +33,14 @@ export const createContextHandler = handle(createContextContract, async (platfor
 export const listContextsHandler = handle(listContextsContract, async (platform, request, call) => {
   const session = sessionWithContexts(platform, request, call);
   return { session_id: session.id, contexts: session.contexts.all.map((context) => rowOf(session, context)) };
+});
+
+/** `interrupt_context`: the running call ends, and variables stay. */
+export const interruptContextHandler = handle(interruptContextContract, async (platform, request, call) => {
+  const session = sessionWithContexts(platform, request, call);
+  const context = session.contexts.get(request.context);
+  await session.interruptContext(context);
+  return rowOf(session, context);
 });
 
 /** `restart_context`: the next call begins without variables. */

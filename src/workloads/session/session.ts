@@ -152,6 +152,11 @@ export class Session {
     return this.#container.live?.keepsVariablesOf(context) ?? false;
   }
 
+  /** Interrupts the call that runs in a context, if one does: its interpreter goes on. @throws CANCELLED when the session ends, CAPACITY */
+  interruptContext(context: Context): Promise<void> {
+    return this.#place.whileActive(async () => this.#container.live?.interpreters.get(context)?.interrupt());
+  }
+
   /**
    * Ends the interpreter of a context, with its variables, all that it has started and the calls that are in the context or
    * wait for it; calls of other contexts go on. @throws CANCELLED when the session ends, CAPACITY

@@ -32,6 +32,10 @@ function scripted(chunks: readonly (readonly [OutputChunk["stream"], string])[])
       signals.push(signal);
       return Promise.resolve();
     },
+    signal: (signal) => {
+      signals.push(signal);
+      return Promise.resolve();
+    },
   };
   return { interpreter: new KeptInterpreter(process), signals };
 }
@@ -66,6 +70,27 @@ describe("a call of an interpreter that goes on", () => {
     expect(await textsOf(second.process)).toEqual({ stdout: "early", stderr: "late " });
     expect(await second.process.exit).toEqual({ exitCode: 0 });
     expect(interpreter.isOver).toBe(false);
+  });
+
+  it("can be interrupted while it runs, and not before, between two calls or after its interpreter", async () => {
+    const { interpreter, signals } = scripted([
+      ["stdout", mark + reportOf(good)],
+      ["stderr", mark],
+      ["stdout", "more"],
+    ]);
+    await interpreter.interrupt();
+    const first = interpreter.call("t");
+    expect(signals).toEqual([]);
+    await interpreter.interrupt();
+    expect(signals).toEqual(["SIGINT"]);
+    await textsOf(first.process);
+    await interpreter.interrupt();
+    expect(signals).toEqual(["SIGINT"]);
+    const last = interpreter.call("u");
+    await textsOf(last.process);
+    await last.process.exit;
+    await interpreter.interrupt();
+    expect(signals).toEqual(["SIGINT"]);
   });
 
   it("that ends its interpreter has the interpreter's end, and all that was written", async () => {

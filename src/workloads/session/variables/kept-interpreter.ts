@@ -30,6 +30,7 @@ export class KeptInterpreter {
   readonly #early: OutputChunk[] = [];
   #earlyBytes = 0;
   #isOver = false;
+  #isBusy = false;
   #calls = 0;
 
   constructor(process: Process) {
@@ -50,6 +51,7 @@ export class KeptInterpreter {
     const { promise, resolve } = Promise.withResolvers<ProcessExit>();
     const process = this.#process;
     this.#calls += 1;
+    this.#isBusy = true;
     return {
       name: `<call ${this.#calls}>`,
       report: () => report,
@@ -60,6 +62,7 @@ export class KeptInterpreter {
         }),
         output: this.#outputOf(token, (ended) => {
           report = ended;
+          this.#isBusy = false;
           resolve({ exitCode: ended.exitCode });
         }),
         exit: Promise.race([promise, process.exit]),
@@ -70,6 +73,14 @@ export class KeptInterpreter {
         ...(process.isGone === undefined ? {} : { isGone: () => process.isGone?.() ?? Promise.resolve(true) }),
       },
     };
+  }
+
+  /** Interrupts the call that runs, as Ctrl+C would; does nothing between calls. */
+  async interrupt(): Promise<void> {
+    if (!this.#isBusy || this.#isOver) return;
+    // A program of another context may have stopped it.
+    this.#process.resume?.();
+    await this.#process.signal?.("SIGINT");
   }
 
   /** It gets no more calls; whoever says so ends its process. */
