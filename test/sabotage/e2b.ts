@@ -95,6 +95,14 @@ export const e2bSabotages: readonly Sabotage[] = [
     name: "are bounded in each sandbox",
   },
   {
+    id: "e2b: processes that ended are kept without end",
+    file: "src/e2b/envd/processes/process-table.ts",
+    find: "if (processes.size >= maxKnown && eldest !== undefined)",
+    replace: "if (processes.size < 0 && eldest !== undefined)",
+    test: "src/e2b/envd/processes/process-table.test.ts",
+    name: "leave room as soon as they end",
+  },
+  {
     id: "e2b: a compressed upload counts as little as it was sent",
     file: "src/e2b/envd/files/read-upload.ts",
     find: "inFlight.hold(principal, maxBytes)",

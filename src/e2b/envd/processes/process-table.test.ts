@@ -22,6 +22,28 @@ describe("the processes of E2B's clients", () => {
     expect(() => table.find(other, { tag: "tag-3" })).toThrow('process with tag "tag-3" not found');
   });
 
+  it("leave room as soon as they end, and only so many of them are still known", async () => {
+    const table = new ProcessTable();
+    const sandbox = { ...sandboxWith("i1"), caller: { principal: "p" } } as E2bSandbox;
+    const call = (() => Promise.resolve({ exit_code: 0 })) as never;
+    const alive = new E2bProcess({ ...start, tag: "alive" });
+    table.add(sandbox, alive, running);
+    for (let count = 0; count < 300; count += 1) {
+      table.assertRoom(sandbox);
+      const program = new E2bProcess({ ...start, tag: `tag-${count}` });
+      await program.run(call, { sandbox, sandboxId: "s" });
+      table.add(sandbox, program, Promise.resolve());
+    }
+    const isKnown = (tag: string): boolean => {
+      try {
+        return table.find(sandbox, { tag }, { ended: true }).start.tag === tag;
+      } catch {
+        return false;
+      }
+    };
+    expect(["alive", "tag-299", "tag-173", "tag-172", "tag-0"].map(isKnown)).toEqual([true, true, true, false, false]);
+  });
+
   it("are forgotten with their sandbox", () => {
     const table = new ProcessTable();
     const end = new AbortController();

@@ -9,16 +9,20 @@ export interface ProcessSelector {
 }
 
 const maxLive = 64;
-/** How long the end of a process can still be asked for. */
+/** How many of a sandbox are known, with those whose end can still be asked for. */
+const maxKnown = 2 * maxLive;
+/** How long the end of a process can still be asked for, unless so many ended since that the eldest are forgotten. */
 const keptMs = 30_000;
 
 /** The processes that clients started, by their sandbox. */
 export class ProcessTable {
   readonly #ofSandbox = new Map<string, Set<E2bProcess>>();
 
-  /** Counts one from its start until a while after its end. @throws ConnectError for one too many */
+  /** Knows one from its start until a while after its end. */
   add(sandbox: E2bSandbox, program: E2bProcess, ended: Promise<void>): void {
     const processes = this.#of(sandbox);
+    const eldest = [...processes].find(({ hasEnded }) => hasEnded);
+    if (processes.size >= maxKnown && eldest !== undefined) processes.delete(eldest);
     processes.add(program);
     const forget = (): void => void processes.delete(program);
     void ended.then(() => setTimeout(forget, keptMs).unref());
@@ -26,8 +30,8 @@ export class ProcessTable {
 
   /** @throws ConnectError if a sandbox has as many as it may */
   assertRoom(sandbox: E2bSandbox): void {
-    if ([...this.#of(sandbox)].length < 2 * maxLive && this.live(sandbox).length < maxLive) return;
-    throw new ConnectError("resource_exhausted", `${maxLive} processes of this sandbox are running, or ended just now`);
+    if (this.live(sandbox).length < maxLive) return;
+    throw new ConnectError("resource_exhausted", `${maxLive} processes of this sandbox are running`);
   }
 
   live(sandbox: E2bSandbox): readonly E2bProcess[] {
