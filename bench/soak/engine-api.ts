@@ -43,7 +43,10 @@ export function describeContainer({ Id: id, Names: [name], State: state }: Liste
   return `container ${name ?? id} (${state})`;
 }
 
-/** Names of everything on it except images and its own networks. */
+/** The volume with the sandboxes' first program, which stays as images do (SPEC CL1); one that was not filled has another name. */
+const lastingVolume = /^glovebox-supervisor-(?:x64|arm64)-[0-9a-f]{32}$/;
+
+/** Names of everything on it except images, that volume and its own networks. */
 export async function leftOn(socketPath: string): Promise<readonly string[]> {
   const containers = await containersOn(socketPath, true);
   const { Volumes: volumes } = (await askEngine(socketPath, "GET", "/volumes")) as {
@@ -51,6 +54,6 @@ export async function leftOn(socketPath: string): Promise<readonly string[]> {
   };
   return [
     ...containers.map((container) => describeContainer(container)),
-    ...(volumes ?? []).map(({ Name: name }) => `volume ${name}`),
+    ...(volumes ?? []).filter(({ Name: name }) => !lastingVolume.test(name)).map(({ Name: name }) => `volume ${name}`),
   ];
 }
