@@ -29,13 +29,16 @@ export interface SessionProfileOptions {
   /** Whether all but the folder of the code lies on this machine's disk instead; default false. */
   readonly isOnDisk?: boolean | undefined;
   readonly minIsolation: Isolation;
+  /** Where its programs start and its files are kept, which is their home too; default `/work`, and a home in `/tmp`. */
+  readonly home?: string | undefined;
 }
 
 /** The profile of a session's sandbox; what differs from call to call (time, network, variables) is not in it. */
 export function sessionProfile(options: SessionProfileOptions): Profile {
-  const { image, ociRuntime, limits, scratchStorage, isOnDisk = false, minIsolation } = options;
+  const { image, ociRuntime, limits, scratchStorage, isOnDisk = false, minIsolation, home } = options;
+  const folder = home ?? workFolder;
   const ofEngine = divideScratch(limits, scratchStorage);
-  const places = ofEngine.places.flatMap(sharedOut);
+  const places = ofEngine.places.flatMap((place) => sharedOut(place, folder));
   const scratch = isOnDisk
     ? { ...watchedScratch(limits), places: places.filter(({ path }) => path === codeFolder) }
     : { ...ofEngine, places };
@@ -46,26 +49,26 @@ export function sessionProfile(options: SessionProfileOptions): Profile {
     limits,
     scratch,
     environment: {
-      HOME: temporaryFolder,
+      HOME: home ?? temporaryFolder,
       LANG: "C.UTF-8",
       BUN_INSTALL_CACHE_DIR: packagesFolder,
       NODE_PATH: `${packagesFolder}/node_modules`,
       PYTHONPATH: packagesFolder,
     },
     processUser: programUser,
-    workingDirectory: workFolder,
+    workingDirectory: folder,
     network: { kind: "none" },
     minIsolation,
   };
 }
 
 /** A quarter of the working folder's room goes to packages, and a little to the code. */
-function sharedOut(place: ScratchPlace): readonly ScratchPlace[] {
+function sharedOut(place: ScratchPlace, folder: string): readonly ScratchPlace[] {
   if (place.path !== workFolder) return [place];
   const codeBytes = Math.min(codeFolderBytes, Math.floor(place.sizeBytes / 8));
   const packagesBytes = Math.floor(place.sizeBytes / 4);
   return [
-    { path: workFolder, sizeBytes: place.sizeBytes - codeBytes - packagesBytes },
+    { path: folder, sizeBytes: place.sizeBytes - codeBytes - packagesBytes },
     { path: codeFolder, sizeBytes: codeBytes },
     { path: packagesFolder, sizeBytes: packagesBytes },
   ];

@@ -35,8 +35,8 @@ describe("E2B's files on local", () => {
 
   it("are written and read by the unmodified SDK, as text and as bytes, one and several", async () => {
     const info = await sandbox.files.write("notes/a b.txt", "grüße");
-    expect(info).toMatchObject({ name: "a b.txt", path: "/work/notes/a b.txt", type: "file" });
-    expect(await sandbox.files.read("/work/notes/a b.txt")).toBe("grüße");
+    expect(info).toMatchObject({ name: "a b.txt", path: "/home/user/notes/a b.txt", type: "file" });
+    expect(await sandbox.files.read("/home/user/notes/a b.txt")).toBe("grüße");
     const large = Buffer.alloc(3_000_000, "0123456789");
     await sandbox.files.write("large.bin", new Blob([large]));
     const read = await sandbox.files.read("large.bin", { format: "bytes" });
@@ -49,7 +49,7 @@ describe("E2B's files on local", () => {
     expect(await sandbox.files.read("/tmp/two.txt")).toBe("2");
     expect(await sandbox.files.read("empty.txt")).toBe("");
     await expect(sandbox.files.read("missing.txt")).rejects.toThrow(FileNotFoundError);
-    await expect(sandbox.files.read("missing.txt")).rejects.toThrow("path '/work/missing.txt' does not exist");
+    await expect(sandbox.files.read("missing.txt")).rejects.toThrow("path '/home/user/missing.txt' does not exist");
   });
 
   it("are of any size, streamed both ways by the unmodified SDK", async () => {
@@ -110,11 +110,11 @@ describe("E2B's files on local", () => {
   it("are taken as a form, with the path in the query or as each file's name", async () => {
     const form = new FormData();
     form.append("file", new Blob(["b"]), "d/b.txt");
-    form.append("file", new Blob(["c"]), "/work/c.txt");
+    form.append("file", new Blob(["c"]), "/home/user/c.txt");
     const answer = await scene.askSandbox(address, "POST /files", { body: form });
     expect(await answer.json()).toEqual([
-      { path: "/work/d/b.txt", name: "b.txt", type: "file" },
-      { path: "/work/c.txt", name: "c.txt", type: "file" },
+      { path: "/home/user/d/b.txt", name: "b.txt", type: "file" },
+      { path: "/home/user/c.txt", name: "c.txt", type: "file" },
     ]);
     const twice = new FormData();
     twice.append("file", new Blob(["b"]), "b.txt");

@@ -66,7 +66,11 @@ describe.each(["docker", "local"] as const)("E2B's code interpreter on %s", (eng
     const pid = (await sandbox.runCode("os.getpid()")).text;
     expect((await sandbox.commands.run(`kill -0 ${pid} && echo alive`)).stdout).toBe("alive\n");
     const second = await sandbox.runCode("print(open('given').read(), x, os.getcwd(), os.environ['WORD'])\n'text'");
-    expect(second).toMatchObject({ text: "text", logs: { stdout: ["by files 6 /work sandbox\n"] }, executionCount: 4 });
+    expect(second).toMatchObject({
+      text: "text",
+      logs: { stdout: ["by files 6 /home/user sandbox\n"] },
+      executionCount: 4,
+    });
 
     const javascript = await sandbox.runCode("const y = x = 5; await Promise.resolve(`${y + 1}`)", { language: "js" });
     expect(javascript).toMatchObject({ text: "6", executionCount: 1 });
@@ -189,17 +193,17 @@ describe.each(["docker", "local"] as const)("E2B's code interpreter on %s", (eng
   it("has contexts, each with variables, a folder and a language of its own", async () => {
     await sandbox.files.makeDir("sub");
     await sandbox.runCode("of = 'default'");
-    const context = await sandbox.createCodeContext({ cwd: "/work/sub" });
-    expect(context).toMatchObject({ language: "python", cwd: "/work/sub" });
+    const context = await sandbox.createCodeContext({ cwd: "/home/user/sub" });
+    expect(context).toMatchObject({ language: "python", cwd: "/home/user/sub" });
     const first = await sandbox.runCode("import os\nof = 'own'\nos.getcwd()", { context });
-    expect(first).toMatchObject({ text: "/work/sub", executionCount: 1 });
+    expect(first).toMatchObject({ text: "/home/user/sub", executionCount: 1 });
     expect((await sandbox.runCode("of", { context })).executionCount).toBe(2);
     expect((await sandbox.runCode("of")).text).toBe("default");
     const typed = await sandbox.createCodeContext({ language: "ts", cwd: "sub" });
     expect((await sandbox.runCode("const n: number = 3; n", { context: typed })).text).toBe("3");
     const known = await sandbox.listCodeContexts();
     expect(known).toEqual(
-      expect.arrayContaining([context, { id: typed.id, language: "typescript", cwd: "/work/sub" }]),
+      expect.arrayContaining([context, { id: typed.id, language: "typescript", cwd: "/home/user/sub" }]),
     );
     const { events } = await execute({ code: "of", context_id: "python" });
     expect(events).toContainEqual({ type: "result", is_main_result: true, text: "default", extra: {} });
@@ -211,8 +215,8 @@ describe.each(["docker", "local"] as const)("E2B's code interpreter on %s", (eng
     await expect(sandbox.restartCodeContext(context.id)).rejects.toThrow("not found");
     expect((await sandbox.listCodeContexts()).map(({ id }) => id)).not.toContain(context.id);
 
-    const nowhere = await sandbox.createCodeContext({ cwd: "/home/user" });
-    const failed = await sandbox.runCode("open('/work/ran', 'w')", { context: nowhere });
+    const nowhere = await sandbox.createCodeContext({ cwd: "/home/nobody" });
+    const failed = await sandbox.runCode("open('/home/user/ran', 'w')", { context: nowhere });
     expect(failed.error?.name).toBe("FileNotFoundError");
     expect(await sandbox.files.exists("ran")).toBe(false);
     await sandbox.removeCodeContext(nowhere);

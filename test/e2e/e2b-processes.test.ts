@@ -88,11 +88,11 @@ describe("E2B's processes and folders on local", () => {
     await files.write("d/e/f.txt", "f");
     await sandbox.commands.run("ln -s e/f.txt d/l");
     const listed = await files.list("d", { depth: 2 });
-    expect(listed.map(({ path }) => path)).toEqual(["/work/d/e", "/work/d/e/f.txt", "/work/d/l"]);
+    expect(listed.map(({ path }) => path)).toEqual(["/home/user/d/e", "/home/user/d/e/f.txt", "/home/user/d/l"]);
     expect(listed.map(({ type }) => type)).toEqual(["dir", "file", "file"]);
-    expect(await files.getInfo("d/l")).toMatchObject({ name: "l", size: 1, symlinkTarget: "/work/d/e/f.txt" });
+    expect(await files.getInfo("d/l")).toMatchObject({ name: "l", size: 1, symlinkTarget: "/home/user/d/e/f.txt" });
     const moved = await files.rename("d/e/f.txt", "g/h.txt");
-    expect(moved.path).toBe("/work/g/h.txt");
+    expect(moved.path).toBe("/home/user/g/h.txt");
     expect([await files.exists("d/e/f.txt"), await files.exists("g/h.txt")]).toEqual([false, true]);
     await files.remove("g");
     expect(await files.exists("g/h.txt")).toBe(false);

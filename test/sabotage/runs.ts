@@ -315,6 +315,22 @@ const demands: readonly Sabotage[] = [
     name: "environments on docker > in commands",
   },
   {
+    id: "session: any folder may be its home",
+    file: "src/operations/session/session-id-schema.ts",
+    find: ".regex(/^\\/(?:workspace|home\\/[a-z_][a-z0-9_-]{0,31})$/,",
+    replace: ".regex(/^\\//,",
+    test: "test/e2e/session-home.test.ts",
+    name: "where the system or Glovebox has files",
+  },
+  {
+    id: "session: the files of its home are not kept",
+    file: "src/workloads/session/session.ts",
+    find: "    return this.settings.home ?? workFolder;",
+    replace: "    return workFolder;",
+    test: "test/e2e/session-home.test.ts",
+    name: "on local > keeps its files when it is stopped to make room",
+  },
+  {
     id: "execute: the host's HOME reaches programs",
     file: "src/policy/profile.ts",
     find: '...{ HOME: temporaryFolder, LANG: "C.UTF-8" },',

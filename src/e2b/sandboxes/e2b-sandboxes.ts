@@ -9,6 +9,7 @@ import {
   type SessionRow,
 } from "../../operations/session/sessions-contract.ts";
 import type { Platform } from "../../platform/platform.ts";
+import { homeFolder } from "../envd/files/inside-path.ts";
 import type { E2bCaller, E2bSandbox, E2bSandboxNeeds } from "./e2b-sandbox.ts";
 
 /** What the sandboxes need of the platform. */
@@ -43,7 +44,7 @@ export class E2bSandboxes {
     const { call, now } = this.#platform;
     const { principal } = caller;
     const id = createId("i").replace("-", "");
-    const asked = { keep_variables: needs.template.keepsVariables, labels: { e2b: id } };
+    const asked = { keep_variables: needs.template.keepsVariables, home: homeFolder, labels: { e2b: id } };
     const { session_id: sessionId } = await call(openSessionContract, asked, { principal, signal });
     let row: SessionRow;
     try {

@@ -1,7 +1,6 @@
 import type { PlatformParts } from "../handling/platform-parts.ts";
 import { GloveboxError, invalidField } from "../../errors/glovebox-error.ts";
 import type { Redaction } from "../../policy/redaction/redaction.ts";
-import { workFolder } from "../../policy/scratch.ts";
 import type { Environment } from "../../workloads/environment/environment.ts";
 import { projectFolder } from "../../workloads/environment/environment-spec.ts";
 import type { FileOptions, FileUse, FileWork } from "../../workloads/place/place-files.ts";
@@ -110,7 +109,7 @@ function inEnvironment(environment: Environment, { signal }: OperationCall): Fil
 function inSession(session: Session, platform: PlatformParts, call: OperationCall): FilePlace {
   return {
     about: { session_id: session.id },
-    startFolder: workFolder,
+    startFolder: session.folder,
     redaction: () => session.secrets.redaction(),
     use: (work) => useFiles(session, { ...platform, listener: callListener(call) }, call, work),
   };

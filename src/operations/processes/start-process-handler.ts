@@ -47,8 +47,9 @@ async function startInSessionOf(
   const { config } = platform;
   const network = parseNetwork(request.network);
   platform.assertNetworkAllowed(network);
+  const folder = platform.sessions.find(request.session_id, call)?.folder ?? workFolder;
   const start = {
-    spec: { ...readCommandRequest(request, workFolder), ports: readPorts(request) },
+    spec: { ...readCommandRequest(request, folder), ports: readPorts(request) },
     network,
     hostEnvironment: config.hostEnvironment,
     explicitDemands: explicitDemands("session", { network: request.network }, config.explicitSettings),

@@ -1,7 +1,6 @@
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import { checkRuntime } from "../../policy/request/runtime.ts";
 import { resolveWorkingDirectory } from "../../policy/request/working-directory.ts";
-import { workFolder } from "../../policy/scratch.ts";
 import { chooseToolchain } from "../../workloads/program/choose-toolchain.ts";
 import type { Session } from "../../workloads/session/session.ts";
 import type { Context } from "../../workloads/session/variables/contexts.ts";
@@ -22,7 +21,7 @@ export const createContextHandler = handle(createContextContract, async (platfor
   const session = sessionWithContexts(platform, request, call);
   const { language = "typescript", context: name } = request;
   const runtime = checkRuntime(request.runtime, language);
-  const workingDirectory = resolveWorkingDirectory(request.cwd, workFolder);
+  const workingDirectory = resolveWorkingDirectory(request.cwd, session.folder);
   const { engine, ociRuntime } = session.settings;
   const capabilities = await engine.capabilities({ signal: call.signal, ociRuntime });
   const toolchain = chooseToolchain({ language, runtime, usual: "bun" }, capabilities, engine.name);

@@ -17,6 +17,15 @@ export const keepVariables: z.ZodOptional<z.ZodBoolean> = z
     "Of a new session: an interpreter of each language lives with it, so that variables last from call to call, and the last expression's value, tables and plots come back in displays. Its programs have no stdin, secrets or network. Default false.",
   );
 
+/** The field `home` of requests that open a session: folders that no system keeps files of its own in. */
+export const home: z.ZodOptional<z.ZodString> = z
+  .string()
+  .regex(/^\/(?:workspace|home\/[a-z_][a-z0-9_-]{0,31})$/, "expected /workspace or a folder such as /home/user")
+  .optional()
+  .describe(
+    "Folder that its programs start in, that is their HOME, and whose files are kept: /workspace, or one such as /home/user; default: /work, with HOME in /tmp.",
+  );
+
 /** The name of a context of a session that keeps variables. */
 export const contextName: z.ZodString = nameText.describe(
   "The context's name: letters, digits, hyphens, underscores and dots, at most 64.",

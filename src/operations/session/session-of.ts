@@ -23,6 +23,8 @@ export interface SessionRequest {
   readonly limits?: LimitsRequest | undefined;
   readonly min_isolation?: Isolation | undefined;
   readonly keep_variables?: boolean | undefined;
+  /** For a new one. */
+  readonly home?: string | undefined;
   readonly name?: string | undefined;
   /** For a new one. */
   readonly labels?: Readonly<Record<string, string>> | undefined;
@@ -66,6 +68,7 @@ export async function sessionOf(
         isDiskNamed: isDiskNamed("session", request, platform.config.explicitSettings),
         minIsolation,
         keepsVariables: request.keep_variables ?? false,
+        home: request.home,
         labels: request.labels ?? {},
         name: request.name,
       },

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { labelFilterSchema, labelsSchema, labelsShown } from "../contract/request/labels-schema.ts";
 import { nameShown } from "../contract/request/name-schema.ts";
 import { defineOperation } from "../contract/operation-contract.ts";
-import { keepVariables } from "./session-id-schema.ts";
+import { home, keepVariables } from "./session-id-schema.ts";
 import { limitsShown, runSettings } from "../contract/request/run-settings-schema.ts";
 import { isolationLevels } from "../contract/wire-values.ts";
 
@@ -18,6 +18,7 @@ const session = z.object({
   sandbox_id: z.string().nullable().describe("The sandbox it lives in now; null while it has none."),
   limits: limitsShown.describe("Of its sandbox; timeout_seconds is the default of its calls."),
   keep_variables: z.boolean().describe("Whether variables last from call to call."),
+  home: z.string().describe("Folder that its programs start in, and whose files are kept."),
   labels: labelsShown,
   created_at: z.string().describe("RFC 3339."),
   running_processes: z.number().describe("Background processes."),
@@ -27,6 +28,7 @@ const session = z.object({
 const openSessionRequestSchema = z.strictObject({
   ...settings,
   keep_variables: keepVariables,
+  home,
   labels: labelsSchema.optional(),
 });
 const openSessionResponseSchema = session.extend({ warnings: z.array(z.string()) });

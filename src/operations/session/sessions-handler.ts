@@ -26,7 +26,7 @@ export const getSessionHandler = handle(getSessionContract, async ({ sessions },
   return rowOf(session);
 });
 
-function rowOf({ id, settings, processes, sandboxId, createdAtMs }: Session): SessionRow {
+function rowOf({ id, settings, folder, processes, sandboxId, createdAtMs }: Session): SessionRow {
   return {
     session_id: id,
     name: settings.name ?? null,
@@ -37,6 +37,7 @@ function rowOf({ id, settings, processes, sandboxId, createdAtMs }: Session): Se
     sandbox_id: sandboxId,
     limits: limitsToWire(settings.limits),
     keep_variables: settings.keepsVariables,
+    home: folder,
     labels: { ...settings.labels },
     created_at: new Date(createdAtMs).toISOString(),
     running_processes: processes.running.length,

@@ -88,7 +88,7 @@ class CallImports {
     const all = [...found.needed, ...found.optional];
     if (this.#ecosystem !== "python" || withPackages(known, this.#ecosystem, all) === null) return found;
     if (live === null) return undefined;
-    const own = await ownModules(live.sandbox, { signal });
+    const own = await ownModules(live.sandbox, { folder: live.profile.workingDirectory, signal });
     const foreign = await this.#find(own.paths, signal);
     const isForeign = (spec: string): boolean => !own.distributions.has(packageName(spec, "python"));
     return { needed: foreign.needed.filter(isForeign), optional: foreign.optional.filter(isForeign) };

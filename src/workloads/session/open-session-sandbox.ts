@@ -4,6 +4,7 @@ import type { ProvidedPackages } from "../../packages/provided-packages.ts";
 import { isWall } from "../../policy/isolation.ts";
 import type { NetworkPolicy } from "../../policy/network/network.ts";
 import type { Ecosystem } from "../../policy/package-specs.ts";
+import { workFolder } from "../../policy/scratch.ts";
 import { packagesFolder, sessionProfile } from "../../policy/session-profile.ts";
 import type { Caller, Sandboxes } from "../../sandbox/sandboxes.ts";
 import type { ImageListener, ProvideImage } from "../program/ensure-image.ts";
@@ -94,15 +95,18 @@ export async function openSessionSandbox(
   { sandboxes, openLargeScratch }: Pick<OpenSessionOptions, "sandboxes" | "openLargeScratch">,
   caller: Caller,
 ): Promise<SessionSandbox> {
-  const { engine, image, ociRuntime, limits, minIsolation, labels, name: givenName } = settings;
+  const { engine, image, ociRuntime, limits, minIsolation, labels, home, name: givenName } = settings;
   let scratch: WatchedScratch | null = null;
   try {
     const capabilities = await engine.capabilities({ signal: caller.signal, ociRuntime });
     scratch = await openLargeScratch({ ...settings, folders: [packagesFolder] }, capabilities);
     const isOnDisk = scratch !== null;
     const scratchStorage = capabilities.scratch;
-    const profile = sessionProfile({ image, ociRuntime, limits, scratchStorage, isOnDisk, minIsolation });
-    const mounts = [...packages.mounts, ...(scratch?.mounts ?? [])];
+    const profile = sessionProfile({ image, ociRuntime, limits, scratchStorage, isOnDisk, minIsolation, home });
+    const onDisk = (scratch?.mounts ?? []).map((mount) =>
+      mount.target === workFolder ? { ...mount, target: profile.workingDirectory } : mount,
+    );
+    const mounts = [...packages.mounts, ...onDisk];
     const sandbox = await sandboxes.open(engine, { ...planOf(profile, lifetimeMs), mounts, labels, givenName }, caller);
     scratch?.watch(sandbox);
     return new SessionSandbox({ sandbox, profile, packages, scratch });

@@ -1,6 +1,6 @@
 import { runsInterpretersOnly } from "../../engines/capabilities.ts";
 import { checkMainFile } from "../../policy/request/main-file.ts";
-import { temporaryFolder, workFolder } from "../../policy/scratch.ts";
+import { temporaryFolder } from "../../policy/scratch.ts";
 import { packagesFolder } from "../../policy/session-profile.ts";
 import type { Outcome } from "../../sandbox/outcome.ts";
 import { importedModules, joinedModules } from "../program/ahead/imported-modules.ts";
@@ -11,7 +11,9 @@ import type { SessionCall } from "./session-call.ts";
 import type { SessionSandbox } from "./session-sandbox.ts";
 
 /** Folders in which programs of a session can leave files. */
-export const writableFolders: readonly string[] = [workFolder, packagesFolder, temporaryFolder];
+export function writableFolders({ sandbox, profile }: Pick<SessionSandbox, "sandbox" | "profile">): readonly string[] {
+  return [profile.workingDirectory, packagesFolder, temporaryFolder].map((place) => sandbox.folderOf(place));
+}
 
 /** A call that has ended. */
 export interface EndedCall {
@@ -45,6 +47,6 @@ function importsAhead(
     modules: live.modules,
     environment: programVariables(live, null, call.hostEnvironment),
     workingDirectory: sandbox.folderOf(profile.workingDirectory),
-    writableFolders: writableFolders.map((place) => sandbox.folderOf(place)),
+    writableFolders: writableFolders(live),
   };
 }

@@ -144,7 +144,8 @@ async function* noBytes(): AsyncGenerator<Uint8Array> {
   // The input of the interpreter is that of all calls.
 }
 
-function jobOf({ sandbox, profile }: SessionSandbox, run: RunCall, main: string): RunnerJob {
+function jobOf(live: SessionSandbox, run: RunCall, main: string): RunnerJob {
+  const { sandbox, profile } = live;
   const { call, context, files, environment } = run;
   const secrets = Object.fromEntries(call.secrets.map(({ variable, value }) => [variable, value]));
   return {
@@ -155,7 +156,7 @@ function jobOf({ sandbox, profile }: SessionSandbox, run: RunCall, main: string)
     folder: sandbox.folderOf(codeFolder),
     workingDirectory: sandbox.folderOf(context?.workingDirectory ?? profile.workingDirectory),
     // With secrets nothing of an earlier call runs before the code.
-    untrusted: call.secrets.length === 0 ? [] : writableFolders.map((place) => sandbox.folderOf(place)),
+    untrusted: call.secrets.length === 0 ? [] : writableFolders(live),
     empties: true,
   };
 }

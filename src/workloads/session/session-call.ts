@@ -45,6 +45,8 @@ export interface SessionSettings {
   readonly minIsolation: Isolation;
   /** Whether an interpreter of each language lives with it, so that variables last from call to call (SPEC SE6). */
   readonly keepsVariables: boolean;
+  /** Where its programs start, whose files are kept and which is their home; undefined: `/work`, and a home in `/tmp`. */
+  readonly home?: string | undefined;
   /** Its caller's own word for it; undefined: none. */
   readonly name?: string | undefined;
   /** The labels that its caller gave it. */

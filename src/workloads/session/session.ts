@@ -81,11 +81,16 @@ export class Session {
     this.principal = parts.principal;
     this.settings = parts.settings;
     this.createdAtMs = parts.now();
-    this.contexts = new Contexts(parts.now);
+    this.contexts = new Contexts({ now: parts.now, folder: this.folder });
     this.#place = new Place({ ...parts, noun: "session" });
     this.processes = this.#place.processes;
     this.secrets = this.#place.secrets;
     this.#parts = parts;
+  }
+
+  /** Where its programs start, and whose files are kept from sandbox to sandbox. */
+  get folder(): string {
+    return this.settings.home ?? workFolder;
   }
 
   get isEnding(): boolean {
@@ -277,7 +282,7 @@ export class Session {
       await this.#fill(prepared, needs, caller);
     }
     const { live } = this.#container;
-    const restored = former === null ? restoredWarning : packagesWarning;
+    const restored = former === null ? restoredWarning(this.folder) : packagesWarning(this.folder);
     const warnings = had && live !== former ? [warningOf(kept, restored)] : [];
     const before = (await live?.check({ signal })) ?? null;
     if (live === null || before === null) {
@@ -300,7 +305,7 @@ export class Session {
     const live = await needs.open(packages, caller);
     try {
       const archive = this.#archive;
-      if (archive?.gaveWay === false) await restoreWork(live.sandbox, archive, caller);
+      if (archive?.gaveWay === false) await restoreWork(live.sandbox, archive, { ...caller, folder: this.folder });
       return live;
     } catch (error) {
       await live.remove();
@@ -313,8 +318,9 @@ export class Session {
     await Promise.allSettled(this.processes.running.map((process) => process.stop({ isLost: true })));
     await live.runner.dismiss();
     await live.endInterpreters();
-    const sizeBytes = live.profile.scratch.places.find(({ path }) => path === workFolder)?.sizeBytes ?? 0;
+    const sizeBytes = live.profile.scratch.places.find(({ path }) => path === this.folder)?.sizeBytes ?? 0;
     const archive = await saveWork(live.sandbox, this.#parts.archives, {
+      folder: this.folder,
       principal: this.principal,
       sizeBytes,
       signal: AbortSignal.any([AbortSignal.timeout(saveWithinMs), ...(signal === undefined ? [] : [signal])]),
@@ -337,7 +343,7 @@ const lostWarning =
   "The session's former sandbox has ended: this is a new one, files of earlier calls are lost and background processes have ended.";
 const removedWarning =
   "The session's sandbox was stopped while it was idle, and the files that were kept of it had to go: your stopped sessions had more than their share of this machine's disk. This is a new sandbox without them.";
-const restoredWarning =
-  "The session's sandbox was stopped while it was idle, to make room for others: this is a new one with the same files in /work.";
-const packagesWarning =
-  "The session has a new sandbox with the packages that this call needs; files in /work are the same, others are lost and background processes have ended.";
+const restoredWarning = (folder: string): string =>
+  `The session's sandbox was stopped while it was idle, to make room for others: this is a new one with the same files in ${folder}.`;
+const packagesWarning = (folder: string): string =>
+  `The session has a new sandbox with the packages that this call needs; files in ${folder} are the same, others are lost and background processes have ended.`;

@@ -2,7 +2,7 @@ import { posix } from "node:path";
 import { E2bRefusal } from "../../http/refusal.ts";
 
 /** Where programs of a sandbox start, and its home. */
-export const homeFolder = "/work";
+export const homeFolder = "/home/user";
 
 /** A path as clients write it, absolute inside the sandbox. @throws E2bRefusal 400 for an empty one */
 export function absoluteInside(path: string): string {

@@ -4,7 +4,7 @@ import { E2bProcess } from "./e2b-process.ts";
 import { InputQueue } from "./input-queue.ts";
 import { ProcessTable } from "./process-table.ts";
 
-const start = { cmd: "x", args: [], envs: {}, cwd: "/work", tag: undefined, pty: null, stdin: true };
+const start = { cmd: "x", args: [], envs: {}, cwd: "/home/user", tag: undefined, pty: null, stdin: true };
 const running = new Promise<void>(() => undefined);
 const sandboxWith = (id: string, end = new AbortController()): E2bSandbox => ({ id, ended: end.signal }) as E2bSandbox;
 

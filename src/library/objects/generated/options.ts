@@ -178,6 +178,8 @@ export interface SessionOptions {
   readonly minIsolation?: "preload" | "namespaces" | "container" | "vm" | undefined;
   /** Of a new session: an interpreter of each language lives with it, so that variables last from call to call, and the last expression's value, tables and plots come back in displays. Its programs have no stdin, secrets or network. Default false. */
   readonly keepVariables?: boolean | undefined;
+  /** Folder that its programs start in, that is their HOME, and whose files are kept: /workspace, or one such as /home/user; default: /work, with HOME in /tmp. */
+  readonly home?: string | undefined;
   /** Your own marks, at most 16, by which lists can be filtered: {"job": "1234"}. */
   readonly labels?: Readonly<Record<string, string>> | undefined;
 }

@@ -328,6 +328,8 @@ export interface SessionDetails {
   };
   /** Whether variables last from call to call. */
   readonly keepVariables: boolean;
+  /** Folder that its programs start in, and whose files are kept. */
+  readonly home: string;
   readonly labels: Readonly<Record<string, string>>;
   /** RFC 3339. */
   readonly createdAt: string;
@@ -376,6 +378,8 @@ export interface SessionRow {
   };
   /** Whether variables last from call to call. */
   readonly keepVariables: boolean;
+  /** Folder that its programs start in, and whose files are kept. */
+  readonly home: string;
   readonly labels: Readonly<Record<string, string>>;
   /** RFC 3339. */
   readonly createdAt: string;

@@ -2,7 +2,6 @@ import { mebibyte } from "../../../base/bytes.ts";
 import { GloveboxError } from "../../../errors/glovebox-error.ts";
 import type { ErrorType } from "../../../errors/catalogue.ts";
 import type { CallOptions } from "../../../engines/engine.ts";
-import { workFolder } from "../../../policy/scratch.ts";
 import type { Sandbox } from "../../../sandbox/sandbox.ts";
 import type { WorkArchive, WorkArchives } from "../../../sandbox/work-archives.ts";
 
@@ -24,11 +23,20 @@ const notTheirs: ReadonlySet<ErrorType> = new Set([
 export async function saveWork(
   { files }: Pick<Sandbox, "files">,
   archives: WorkArchives,
-  { principal, sizeBytes, signal }: CallOptions & { readonly principal: string; readonly sizeBytes: number },
+  {
+    folder,
+    principal,
+    sizeBytes,
+    signal,
+  }: CallOptions & {
+    readonly folder: string;
+    readonly principal: string;
+    readonly sizeBytes: number;
+  },
 ): Promise<WorkArchive> {
   const maxBytes = sizeBytes + overheadBytes;
   try {
-    const content = inLargePieces(files.pack(workFolder, { maxBytes, signal }));
+    const content = inLargePieces(files.pack(folder, { maxBytes, signal }));
     return await archives.save(content, { principal, maxBytes });
   } catch (error) {
     throw notKept("saved", error);
@@ -39,10 +47,10 @@ export async function saveWork(
 export async function restoreWork(
   { files }: Pick<Sandbox, "files">,
   archive: WorkArchive,
-  { signal }: CallOptions = {},
+  { folder, signal }: CallOptions & { readonly folder: string },
 ): Promise<void> {
   try {
-    await files.unpack(workFolder, archive.read(), { signal });
+    await files.unpack(folder, archive.read(), { signal });
   } catch (error) {
     throw notKept("restored", error);
   }

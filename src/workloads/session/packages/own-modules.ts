@@ -1,6 +1,5 @@
 import { isolatedPython } from "../../../sandbox/isolated-python.ts";
 import type { CallOptions } from "../../../engines/engine.ts";
-import { workFolder } from "../../../policy/scratch.ts";
 import { runSandboxCommand } from "../../../sandbox/sandbox-command.ts";
 import type { Sandbox } from "../../../sandbox/sandbox.ts";
 
@@ -22,13 +21,13 @@ print(json.dumps([names[:5000], paths[:5000]]))
 /** Asks the sandbox's Python; what is not available counts as nothing. @throws CANCELLED, SANDBOX_LOST */
 export async function ownModules(
   sandbox: Pick<Sandbox, "exec" | "folderOf" | "capabilities">,
-  options: CallOptions,
+  { folder, signal }: CallOptions & { readonly folder: string },
 ): Promise<OwnModules> {
-  const command = [...isolatedPython(sandbox.capabilities), "-c", program, sandbox.folderOf(workFolder)];
+  const command = [...isolatedPython(sandbox.capabilities), "-c", program, sandbox.folderOf(folder)];
   const { stdout } = await runSandboxCommand(
     sandbox,
     { command, maxOutputBytes: 1_000_000, timeLimitMs: 20_000 },
-    options,
+    { signal },
   );
   const [names, paths] = parse(stdout.text());
   return { distributions: new Set(names.map((name) => name.toLowerCase().replaceAll(/[-_.]+/g, "-"))), paths };

@@ -7,7 +7,7 @@ const specOf = (name: string) => ({ ...python, name, workingDirectory: "/work" }
 
 describe("contexts of a session", () => {
   it("belong to one runtime, and are its own where they have no name", () => {
-    const contexts = new Contexts(() => 5);
+    const contexts = new Contexts({ now: () => 5, folder: "/work" });
     const own = contexts.ofCall(undefined, python);
     expect(own).toMatchObject({ name: "python", workingDirectory: "/work", createdAtMs: 5, lastUsedAtMs: null });
     expect(contexts.ofCall("python", python)).toBe(own);
@@ -23,7 +23,7 @@ describe("contexts of a session", () => {
   });
 
   it("are at most eight, until one is removed", () => {
-    const contexts = new Contexts(() => 0);
+    const contexts = new Contexts({ now: () => 0, folder: "/work" });
     const [first] = Array.from({ length: 8 }, (_, index) => contexts.create(specOf(`c${index}`)));
     expect(() => contexts.ofCall(undefined, python)).toThrow("This session has 8 contexts already.");
     if (first !== undefined) contexts.remove(first);
@@ -35,7 +35,7 @@ describe("contexts of a session", () => {
   });
 
   it("cancel the calls that are in them now, and no later ones", () => {
-    const context = new Contexts(() => 0).ofCall("a", python);
+    const context = new Contexts({ now: () => 0, folder: "/work" }).ofCall("a", python);
     const before = context.stopped;
     context.stop("restarted");
     expect(before.reason).toMatchObject({
@@ -46,7 +46,7 @@ describe("contexts of a session", () => {
   });
 
   it("say what their calls are in unless these say otherwise", () => {
-    const contexts = new Contexts(() => 0);
+    const contexts = new Contexts({ now: () => 0, folder: "/work" });
     expect(usualIn("a", contexts.ofCall("a", bun))).toEqual({ language: "javascript", runtime: "bun" });
     expect(usualIn("b", contexts.ofCall("b", python))).toEqual({ language: "python" });
     expect(usualIn("python", undefined)).toEqual({ language: "python" });

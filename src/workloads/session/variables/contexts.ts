@@ -1,7 +1,6 @@
 import { Turns } from "../../../base/turns.ts";
 import { GloveboxError } from "../../../errors/glovebox-error.ts";
 import type { JavaScriptRuntime, Language } from "../../../policy/language.ts";
-import { workFolder } from "../../../policy/scratch.ts";
 import { toolchains, type Toolchain } from "../../program/languages.ts";
 
 /** Contexts of one session at once, those of the runtimes included. */
@@ -61,11 +60,13 @@ export class Context {
 /** The contexts of one session that keeps variables, in the order in which they were made. */
 export class Contexts {
   readonly #now: () => number;
+  readonly #folder: string;
   readonly #contexts = new Map<string, Context>();
 
-  /** `now`: milliseconds since the epoch. */
-  constructor(now: () => number) {
+  /** `now`: milliseconds since the epoch; `folder`: where an interpreter begins unless its context says otherwise. */
+  constructor({ now, folder }: { readonly now: () => number; readonly folder: string }) {
     this.#now = now;
+    this.#folder = folder;
   }
 
   get all(): readonly Context[] {
@@ -96,7 +97,7 @@ export class Contexts {
    * @throws INVALID_REQUEST for one of another runtime, CAPACITY
    */
   ofCall(name: string | undefined, call: Pick<ContextSpec, "language" | "toolchain">): Context {
-    const spec = { ...call, name: name ?? call.toolchain, workingDirectory: workFolder };
+    const spec = { ...call, name: name ?? call.toolchain, workingDirectory: this.#folder };
     const known = this.#contexts.get(spec.name);
     if (known !== undefined && known.toolchain !== spec.toolchain) throw otherRuntime(spec, known.toolchain);
     return known ?? this.#add(spec);
