@@ -17,7 +17,7 @@ export interface Surplus {
   readonly message: string;
 }
 
-const schemas = new WeakMap<z.ZodObject, SizedSchema>();
+const schemas = new WeakMap<z.ZodType, SizedSchema>();
 
 /**
  * The first list or object of a request that has more entries than it may have; null for none. A schema checks each
@@ -25,21 +25,32 @@ const schemas = new WeakMap<z.ZodObject, SizedSchema>();
  * bound.
  */
 export function findSurplus(request: z.ZodObject, body: unknown): Surplus | null {
-  return surplusOf(sizedSchemaOf(request), body, []);
+  if (!isCountable(body)) return null;
+  // The schemas of fields with nothing to count are not written: they take longer than all else in a command's start.
+  for (const [name, field] of Object.entries(request.shape)) {
+    const value: unknown = Object.hasOwn(body, name) ? Reflect.get(body, name) : null;
+    const found = isCountable(value) ? surplusOf(sizedSchemaOf(field as z.ZodType), value, [name]) : null;
+    if (found !== null) return found;
+  }
+  return null;
 }
 
-/** The JSON schema of a request as it is written, made once. */
-export function sizedSchemaOf(request: z.ZodObject): SizedSchema {
-  let schema = schemas.get(request);
+/** The JSON schema of a request or of one of its fields as it is written, made once. */
+export function sizedSchemaOf(part: z.ZodType): SizedSchema {
+  let schema = schemas.get(part);
   if (schema === undefined) {
-    schema = z.toJSONSchema(request, { io: "input", unrepresentable: "any" }) as SizedSchema;
-    schemas.set(request, schema);
+    schema = z.toJSONSchema(part, { io: "input", unrepresentable: "any" }) as SizedSchema;
+    schemas.set(part, schema);
   }
   return schema;
 }
 
+function isCountable(value: unknown): value is object {
+  return typeof value === "object" && value !== null;
+}
+
 function surplusOf(schema: SizedSchema, value: unknown, path: readonly PropertyKey[]): Surplus | null {
-  if (typeof value !== "object" || value === null) return null;
+  if (!isCountable(value)) return null;
   const forms = formsOf(schema);
   return Array.isArray(value) ? surplusOfList(forms, value, path) : surplusOfObject(forms, value, path);
 }
