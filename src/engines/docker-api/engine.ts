@@ -129,7 +129,7 @@ export class DockerApiEngine implements Engine {
       return this.#makeWithMounts(spec, { image, volume: volume.name, ownFiles }, again);
     };
     const makeAgain = (again: CallOptions): Promise<MadeContainer> => {
-      volume.forget();
+      volume.doubt();
       return make(again);
     };
     const made = await make(options).catch((error: unknown) => {

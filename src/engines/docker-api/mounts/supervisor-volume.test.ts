@@ -17,7 +17,7 @@ interface Call {
 /** An engine with one volume, and what it was asked. */
 async function engineWith(held: Buffer | null, isRefusing = { now: false }, named = binary) {
   const calls: Call[] = [];
-  const state = { held };
+  const state = { held, isThere: held !== null, failingCopies: 0 };
   const answer: http.RequestListener = (request, response) => {
     const pieces: Buffer[] = [];
     request.on("data", (piece: Buffer) => pieces.push(piece));
@@ -29,10 +29,16 @@ async function engineWith(held: Buffer | null, isRefusing = { now: false }, name
       if (isRefusing.now) return response.writeHead(500).end('{"message":"no space left"}');
       if (what === "POST /containers/create") return response.writeHead(201).end('{"Id":"c1"}');
       if (what === "PUT /containers/c1/archive") {
+        if (state.failingCopies-- > 0) return response.writeHead(500).end('{"message":"chmod: no such file"}');
         state.held = body;
+        state.isThere = true;
         return response.writeHead(200).end();
       }
-      if (what.startsWith("GET /volumes/")) return response.writeHead(200).end('{"Mountpoint":"/store"}');
+      if (what.startsWith("GET /volumes/")) {
+        return state.isThere
+          ? response.writeHead(200).end('{"Mountpoint":"/store"}')
+          : response.writeHead(404).end('{"message":"no such volume"}');
+      }
       if (what !== "GET /containers/c1/archive") return response.writeHead(204).end();
       return state.held === null
         ? response.writeHead(404).end('{"message":"no such file"}')
@@ -63,7 +69,9 @@ describe("SupervisorVolume", () => {
     await Promise.all([engine.volume.ready(image, {}, undefined), engine.volume.ready(image, {}, undefined)]);
     await engine.volume.ready(image, {}, undefined);
     expect(asked(engine.calls)).toEqual([
+      `GET /volumes/${engine.volume.name}`,
       "POST /containers/create",
+      "GET /containers/c1/archive",
       "GET /containers/c1/archive",
       "PUT /containers/c1/archive",
       "DELETE /containers/c1",
@@ -77,25 +85,43 @@ describe("SupervisorVolume", () => {
       },
     });
     const archive = engine.state.held ?? Buffer.alloc(0);
-    const at = archive.lastIndexOf("supervisor\0");
-    expect(archive.includes(await readFile(binary.path), at)).toBe(true);
+    const at = archive.indexOf("supervisor\0");
+    const program = await readFile(binary.path);
+    expect(archive.includes(program, at)).toBe(true);
     expect(archive.subarray(at + 100, at + 107).toString(), "anybody may run it, nobody may write it").toBe("0000555");
+    const last = archive.lastIndexOf("localhost sandbox");
+    expect(last, "what every container mounts comes last").toBeGreaterThan(at + program.length);
+    expect(archive.lastIndexOf("passwd-")).toBeLessThan(last);
   });
 
-  it("is left alone where another server has filled it, and filled where that one came only half way", async () => {
+  it("is used as it is where it is there: an engine refuses a container where it is not complete", async () => {
+    using engine = await engineWith(Buffer.alloc(0));
+    const files = await engine.volume.ready(image, { processUser: "1000:50" }, undefined);
+    expect(files.map(({ source }) => source)).toEqual([
+      "/store/hosts",
+      "/store/passwd-1000-50",
+      "/store/group-1000-50",
+    ]);
+    expect(asked(engine.calls)).toEqual([`GET /volumes/${engine.volume.name}`]);
+  });
+
+  it("once doubted is left alone where it is complete, and filled where it came only half way", async () => {
     const program = await readFile(binary.path);
+    const hosts = Buffer.from("127.0.0.1 localhost sandbox\n::1 localhost\n");
     for (const [held, isFilled] of [
-      [Buffer.concat([Buffer.alloc(512), program]), false],
-      [Buffer.concat([Buffer.alloc(512), program.subarray(0, -1)]), true],
+      [Buffer.concat([Buffer.alloc(512), program, hosts]), false],
+      [Buffer.concat([Buffer.alloc(512), program]), true],
+      [Buffer.concat([Buffer.alloc(512), program.subarray(0, -1), hosts]), true],
       [Buffer.alloc(5_000_000), true],
     ] as const) {
       using engine = await engineWith(held);
+      engine.volume.doubt();
       await engine.volume.ready(image, {}, undefined);
       expect(asked(engine.calls).includes("PUT /containers/c1/archive")).toBe(isFilled);
     }
   });
 
-  it("names the user of each container and nobody else, one that it has not met with a second archive", async () => {
+  it("names the user of each container and nobody else; once doubted, one that it has not met with a second archive", async () => {
     using engine = await engineWith(null);
     const near = await engine.volume.ready(image, { processUser: "60706:60706" }, undefined);
     expect(near).toEqual([
@@ -103,7 +129,9 @@ describe("SupervisorVolume", () => {
       { source: "/store/passwd-60706-60706", target: "/etc/passwd" },
       { source: "/store/group-60706-60706", target: "/etc/group" },
     ]);
+    engine.volume.doubt();
     const puts = (): number => asked(engine.calls).filter((what) => what.startsWith("PUT")).length;
+    await engine.volume.ready(image, {}, undefined);
     expect(puts()).toBe(1);
     await engine.volume.ready(image, { processUser: "1000:50" }, undefined);
     await engine.volume.ready(image, { processUser: "1000:50" }, undefined);
@@ -120,17 +148,30 @@ describe("SupervisorVolume", () => {
   it("gets nothing but what its name says", async () => {
     using engine = await engineWith(null, { now: false }, { ...binary, sha256: "0".repeat(64) });
     await expect(engine.volume.ready(image, {}, undefined)).rejects.toMatchObject({ errorType: "INTERNAL" });
-    expect(asked(engine.calls)).toEqual([]);
+    expect(asked(engine.calls)).toEqual([`GET /volumes/${engine.volume.name}`]);
   });
 
-  it("is filled again once it was forgotten, and after a failure", async () => {
+  it("is filled where another server's copies made ours fail, though not for ever", async () => {
+    using engine = await engineWith(null);
+    engine.state.failingCopies = 3;
+    await engine.volume.ready(image, {}, undefined);
+    const puts = (): number => asked(engine.calls).filter((what) => what.startsWith("PUT")).length;
+    expect(puts()).toBe(4);
+    engine.volume.doubt();
+    engine.state.held = null;
+    engine.state.failingCopies = 4;
+    await expect(engine.volume.ready(image, {}, undefined)).rejects.toThrow("failed to copy files");
+    expect(puts()).toBe(8);
+  });
+
+  it("is filled again once it was doubted, and after a failure", async () => {
     const isRefusing = { now: true };
     using engine = await engineWith(null, isRefusing);
-    await expect(engine.volume.ready(image, {}, undefined)).rejects.toThrow("failed to create a container");
+    await expect(engine.volume.ready(image, {}, undefined)).rejects.toThrow("failed to look for a volume");
     isRefusing.now = false;
     await engine.volume.ready(image, {}, undefined);
     engine.state.held = null;
-    engine.volume.forget();
+    engine.volume.doubt();
     await engine.volume.ready(image, {}, undefined);
     expect(asked(engine.calls).filter((what) => what.startsWith("PUT"))).toHaveLength(2);
   });
