@@ -95,13 +95,14 @@ export class DockerApiPlace implements EngineContainer {
       await this.remove({});
       throw mountExchanged(this.#parts.spec);
     }
+    // The supervisor says hello meanwhile, and starts nothing before this start is over.
+    open(stream);
     try {
       await this.#limitSockets(signal);
     } catch (error) {
       stream.destroy();
       throw error;
     }
-    open(stream);
     return { mountsVerified: found === "same" };
   }
 
