@@ -101,11 +101,14 @@ const builtIn = "\0built-in ";
 
 /**
  * An import statement reads every export of a built-in Node module. The exports of `node:http` that mirror the browser's
- * WebSocket load a whole second HTTP client, which takes half as long as most commands do.
+ * WebSocket load a whole second HTTP client, which takes half as long as most commands do; others load parts of Node that no
+ * command needs, such as its history of typed lines.
  */
+const readInPart: ReadonlySet<string> = new Set(["node:http", "node:process", "node:util"]);
+
 const plainBuiltIns: Plugin = {
   name: "plain built-ins",
-  resolveId: (path) => (path === "node:http" ? { id: `${builtIn}${path}`, moduleSideEffects: false } : null),
+  resolveId: (path) => (readInPart.has(path) ? { id: `${builtIn}${path}`, moduleSideEffects: false } : null),
   load: (id) => {
     if (!id.startsWith(builtIn)) return null;
     const path = id.slice(builtIn.length);

@@ -165,8 +165,8 @@ const demands: readonly Sabotage[] = [
   {
     id: "runs: containers have the hosts of the engine's machine",
     file: "src/engines/docker-api/mounts/supervisor-volume.ts",
-    find: 'target: "/etc/hosts" };',
-    replace: 'target: "/etc/hosts-of-nobody" };',
+    find: 'target: "/etc/hosts" },',
+    replace: 'target: "/etc/hosts-of-nobody" },',
     test: "test/e2e/known-place.test.ts",
     name: "on podman > knows its user, its home and its host",
   },
