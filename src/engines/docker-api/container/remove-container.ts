@@ -9,6 +9,8 @@ import { inspectContainer } from "./inspect-container.ts";
 
 const firstLookMs = 5;
 const maxMs = 200;
+/** Each wait is a quarter longer than the one before, so that little more is waited than the removal takes. */
+const growth = 1.25;
 /** How long a removal that someone else has started may take. */
 const maxLooks = 100;
 /** How often a removal that failed in the engine is requested, and how long we wait in between. */
@@ -44,7 +46,7 @@ function isBeingRemoved(answer: ApiAnswer): boolean {
 }
 
 async function untilGone(api: Api, idOrName: string, signal: AbortSignal | undefined): Promise<void> {
-  for (let look = 0, delayMs = firstLookMs; look < maxLooks; look += 1, delayMs = Math.min(delayMs * 2, maxMs)) {
+  for (let look = 0, delayMs = firstLookMs; look < maxLooks; look += 1, delayMs = Math.min(delayMs * growth, maxMs)) {
     if ((await inspectContainer({ id: idOrName, api }, { signal })) === null) return;
     await rest(delayMs, signal);
   }
