@@ -34,6 +34,10 @@ export class KubernetesStandIn implements AsyncDisposable {
     readonly body: Fields;
   }[] = [];
   readonly supervisors: SupervisorStandIn[] = [];
+  /** The container of each. */
+  readonly attached: string[] = [];
+  /** What the cluster has beside its default. */
+  runtimeClasses: readonly string[] = ["kata"];
   /** Refusals of the next calls whose `METHOD path` begins so. */
   readonly refusals: { readonly call: string; readonly status: number; readonly message: string }[] = [];
   /** Refusals of the next trial request for a pod, privileged or not. */
@@ -45,7 +49,7 @@ export class KubernetesStandIn implements AsyncDisposable {
   podStatus: Fields = {
     hostIP: "10.0.0.1",
     phase: "Running",
-    containerStatuses: [{ imageID: "sha256:1", state: { running: {} } }],
+    containerStatuses: [{ name: "sandbox", imageID: "sha256:1", state: { running: {} } }],
   };
   /** How many looks a removed pod is still there for. */
   looksWhileEnding = 1;
@@ -142,9 +146,11 @@ export class KubernetesStandIn implements AsyncDisposable {
         client.on("close", () => standIn.transport.end());
         standIn.transport.on("data", (bytes: Buffer) => client.send(Buffer.concat([Buffer.from([1]), bytes])));
         standIn.transport.on("end", () => client.close(1000));
+        this.attached.push(new URL(request.url ?? "", "http://api").searchParams.get("container") ?? "");
         const pod = this.pods.get(/pods\/([^/]+)\/attach/.exec(request.url ?? "")?.[1] ?? "") ?? {};
         void standIn.next("SETUP").then(() => standIn.hello(helloOf(pod)));
         void this.#answerDials(standIn, pod);
+        void this.#takeFolders(standIn);
       });
     });
   }
@@ -155,6 +161,14 @@ export class KubernetesStandIn implements AsyncDisposable {
       const { stream } = await standIn.next("DIAL", tries);
       if (this.reaches(labels, tries)) standIn.say("OPENED", stream, { port: 5_000 });
       else standIn.end(stream, { reason: ends.FAILED, stage: stages.CONNECT, error: 111 });
+    }
+  }
+
+  async #takeFolders(standIn: SupervisorStandIn): Promise<void> {
+    for (let count = 1; ; count += 1) {
+      const { stream } = await standIn.next("FILE", count);
+      await standIn.next("INPUT_END", count);
+      standIn.end(stream);
     }
   }
 
@@ -189,6 +203,9 @@ export class KubernetesStandIn implements AsyncDisposable {
     const { pods, configMaps: configmaps, networkPolicies: networkpolicies } = this;
     const objects = new Map(Object.entries({ pods, configmaps, networkpolicies })).get(kind);
     if (objects === undefined) return say(404, { message: "no such path" });
+    const runtime = (body["spec"] as { readonly runtimeClassName?: string } | undefined)?.runtimeClassName;
+    if (runtime !== undefined && !this.runtimeClasses.includes(runtime))
+      return say(403, { message: `pods "x" is forbidden: pod rejected: RuntimeClass "${runtime}" not found` });
     if (method === "POST" && search.includes("dryRun=All")) return this.#judgeTrial(body, say);
     if (method === "POST") return this.#make(objects, body, say);
     if (name === undefined) return say(200, { items: [...objects.values()] });

@@ -11,6 +11,8 @@ export interface ApiRequest {
   readonly path: string;
   readonly query?: Readonly<Record<string, string>> | undefined;
   readonly body?: object | undefined;
+  /** Whether an object's name and labels are enough. Default false. */
+  readonly metadataOnly?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -116,7 +118,7 @@ export class KubernetesApi {
     }
   }
 
-  async #sendOnce({ method, path, query = {}, body, signal }: ApiRequest): Promise<ApiAnswer> {
+  async #sendOnce({ method, path, query = {}, body, metadataOnly = false, signal }: ApiRequest): Promise<ApiAnswer> {
     throwIfCancelled(signal);
     const { access, tls, headers } = await this.connection();
     const url = new URL(`${access.url.pathname.replace(/\/$/, "")}${path}`, access.url);
@@ -130,7 +132,7 @@ export class KubernetesApi {
       timeout: silentMs,
       headers: {
         ...headers,
-        accept: "application/json",
+        accept: metadataOnly ? "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1" : "application/json",
         ...(payload === undefined ? {} : { "content-type": type, "content-length": Buffer.byteLength(payload) }),
       },
       ...(signal === undefined ? {} : { signal }),

@@ -125,6 +125,81 @@ describe("KubernetesEngine", () => {
     expect(api.supervisors[0]!.got("SETUP")).toHaveLength(1);
   });
 
+  it("makes the supervisor's object again that was deleted while a pod waits for it", async () => {
+    const container = await engine.create(spec);
+    api.configMaps.clear();
+    // Some three seconds of tries.
+    api.attachesFail = Array.from({ length: 56 }, () => "refused" as const);
+    await container.start();
+    expect([...api.configMaps.values()]).toMatchObject([
+      { binaryData: { supervisor: expect.any(String) }, immutable: true },
+    ]);
+  });
+
+  it("gives copies of folders by a container that has ended before anything runs beside them", async () => {
+    const source = await mkdtemp(path.join(folder, "packages-"));
+    await writeFile(path.join(source, "one.py"), "x = 1");
+    const mounts = [{ source, target: "/opt/packages", readOnly: true, unchanging: true }];
+    const container = await engine.create({ ...spec, mounts });
+    await container.start();
+    expect(api.attached).toEqual(["folders", "sandbox"]);
+    const [folders, sandbox] = api.supervisors;
+    const [unpack] = folders!.got("FILE");
+    expect(folders!.input(unpack!.stream).toString("latin1")).toContain("x = 1");
+    expect(folders!.side.readableEnded || folders!.side.destroyed).toBe(true);
+    expect(sandbox!.got("FILE")).toEqual([]);
+    expect(api.pods.get("glovebox-sbx-1")).toMatchObject({
+      spec: {
+        containers: [
+          {
+            name: "sandbox",
+            volumeMounts: expect.arrayContaining([{ name: "copy-0", mountPath: "/opt/packages", readOnly: true }]),
+          },
+          {
+            name: "folders",
+            command: ["/.glovebox/supervisor"],
+            volumeMounts: expect.arrayContaining([{ name: "copy-0", mountPath: "/folders/0", readOnly: false }]),
+            securityContext: { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true },
+          },
+        ],
+      },
+    });
+  });
+
+  it("has all that it makes owned by what the deployment names, as it is now", async () => {
+    const owner = { name: "deployment", uid: "uid-1" };
+    api.configMaps.set("deployment", { metadata: owner });
+    await using owned = api.engine(await configFile(), {
+      GLOVEBOX_KUBERNETES_OWNER: "deployment",
+      GLOVEBOX_KUBERNETES_ACCEPT: "",
+    });
+    api.reaches = (labels, tries) => labels["glovebox.network"] !== "none" && tries > 0;
+    await owned.create(spec);
+    const ownerReferences = [{ apiVersion: "v1", kind: "ConfigMap", ...owner }];
+    const made = [...api.pods.values(), ...api.networkPolicies.values()];
+    expect(made).toMatchObject(made.map(() => ({ metadata: { ownerReferences } })));
+    expect([...api.networkPolicies.keys()]).toEqual(["glovebox-sandboxes-deployment"]);
+    // Made again under its name: what names the old one would be removed at once.
+    api.configMaps.set("deployment", { metadata: { ...owner, uid: "uid-2" } });
+    await owned.create({ ...spec, name: "two" });
+    expect(api.pods.get("two")).toMatchObject({ metadata: { ownerReferences: [{ uid: "uid-2" }] } });
+    api.configMaps.delete("deployment");
+    const error = await failureOf(owned.create({ ...spec, name: "three" }), "NOT_FOUND");
+    expect(error.suggestion).toMatch(/kubectl create configmap deployment/);
+    expect(api.pods.has("three")).toBe(false);
+  });
+
+  it("takes a RuntimeClass of the cluster for an OCI runtime, and no other one", async () => {
+    expect(await engine.capabilities({ ociRuntime: "kata" })).toMatchObject({ isolation: "container" });
+    expect(api.pods.size).toBe(0);
+    await engine.create({ ...spec, ociRuntime: "kata" });
+    expect(api.pods.get("glovebox-sbx-1")).toMatchObject({ spec: { runtimeClassName: "kata" } });
+    for (const name of ["runsc", "../kata", "Kata\n"]) {
+      const { message } = await failureOf(engine.capabilities({ ociRuntime: name }), "UNSUPPORTED");
+      expect(message).toMatch(/^The cluster has no RuntimeClass ".*" for sandboxes: /);
+    }
+  });
+
   it.each([
     [
       "no node has room",
@@ -144,19 +219,19 @@ describe("KubernetesEngine", () => {
     [
       "the image cannot be pulled",
       "IMAGE_UNAVAILABLE",
-      { containerStatuses: [{ state: { waiting: { reason: "ErrImagePull", message: "dial tcp: no such host" } } }] },
+      { containerStatuses: [{ name: "sandbox", state: { waiting: { reason: "ErrImagePull", message: "dial tcp: no such host" } } }] },
       /its registry cannot be reached/,
     ],
     [
       "no image may be pulled",
       "IMAGE_UNAVAILABLE",
-      { containerStatuses: [{ state: { waiting: { reason: "ErrImageNeverPull" } } }] },
+      { containerStatuses: [{ name: "sandbox", state: { waiting: { reason: "ErrImageNeverPull" } } }] },
       /not on the node/,
     ],
     [
       "the runtime refuses",
       "UNSUPPORTED",
-      { containerStatuses: [{ state: { terminated: { reason: "StartError", message: "exec format error" } } }] },
+      { containerStatuses: [{ name: "sandbox", state: { terminated: { reason: "StartError", message: "exec format error" } } }] },
       /cannot start the sandbox: StartError: exec format error/,
     ],
     [
@@ -245,7 +320,7 @@ describe("KubernetesEngine", () => {
     const pod = api.pods.get("glovebox-sbx-1")!;
     pod["status"] = {
       phase: "Failed",
-      containerStatuses: [{ state: { terminated: { reason: "OOMKilled", exitCode: 137 } } }],
+      containerStatuses: [{ name: "sandbox", state: { terminated: { reason: "OOMKilled", exitCode: 137 } } }],
     };
     const exec = failureOf(container.exec({ command: ["a"] }), "OOM_KILLED");
     await api.supervisors[0]!.next("SPAWN");
@@ -295,7 +370,6 @@ describe("KubernetesEngine", () => {
     ["installers", { rootCapabilities: [] }],
     ["a writable root", { writableRoot: { folders: [] } }],
     ["files of this machine", { mounts: [{ source: "/a", target: "/b", readOnly: true }] }],
-    ["an OCI runtime", { ociRuntime: "runsc" }],
   ] as const)("refuses %s before anything is made", async (_, change) => {
     await failureOf(engine.create({ ...spec, ...change }), "UNSUPPORTED");
     expect(api.requests).toEqual([]);

@@ -14,19 +14,21 @@ import { uninterrupted } from "../docker-api/container/uninterrupted.ts";
 import { unavailableError, unavailabilityOf } from "../docker-api/http/unavailability.ts";
 import { KubernetesApi } from "./api.ts";
 import { checkCluster } from "./check-cluster.ts";
+import { copyFolders } from "./folder-copies.ts";
 import { findCluster } from "./find-cluster.ts";
 import type { ClusterAccess } from "./kubeconfig.ts";
 import { kubernetesCapabilities } from "./kubernetes-capabilities.ts";
-import { engineName } from "./kubernetes-errors.ts";
-import { assertPodPossible, noRuntimes } from "./kubernetes-refusals.ts";
+import { engineName, refusal, shownWords } from "./kubernetes-errors.ts";
+import { assertPodPossible, noRuntime } from "./kubernetes-refusals.ts";
 import { NetworkWall } from "./network-wall.ts";
+import { ownerReferences } from "./owner.ts";
 import { PodImages } from "./pod-images.ts";
 import { labelsForSelectors, managedBy, podManifest, readLabels, type ManifestOptions } from "./pod-manifest.ts";
 import { PodPlace, type PodPlaceParts } from "./pod-place.ts";
 import { hasEnded, type Pod } from "./pod-status.ts";
 import { podTerms } from "./pod-terms.ts";
 import { readPod, removePod, type PodKey } from "./remove-pod.ts";
-import type { KubernetesSettings } from "./settings.ts";
+import { nameForm, type KubernetesSettings } from "./settings.ts";
 import { SupervisorObject } from "./supervisor-object.ts";
 
 export interface KubernetesEngineOptions {
@@ -76,10 +78,10 @@ export class KubernetesEngine implements Engine {
     this.#api = new KubernetesApi({ environment, now, findCluster: () => findCluster(settings, environment) });
     this.#users = new HostUids(farUids, randomInteger);
     this.#binary = supervisorBinary(settings.architecture);
-    this.#supervisor = new SupervisorObject(this.#api, this.#binary);
+    this.#supervisor = new SupervisorObject(this.#api, this.#binary, settings.owner);
     this.#wall = settings.acceptsNetwork
       ? null
-      : new NetworkWall(this.#api, async (image, work, given) => {
+      : new NetworkWall(this.#api, settings.owner, async (image, work, given) => {
           const container = await this.#container(this.#trialSpec(image), { isDenied: false, prove: work }, given);
           try {
             await container.start(given);
@@ -115,13 +117,12 @@ export class KubernetesEngine implements Engine {
   }
 
   async capabilities({ signal, ociRuntime }: CapabilityOptions = {}): Promise<Capabilities> {
-    if (ociRuntime !== undefined) throw noRuntimes(ociRuntime);
     await this.#examine(signal);
+    if (ociRuntime !== undefined) await this.#assertRuntime(ociRuntime, signal);
     return kubernetesCapabilities(this.#options.settings);
   }
 
   async create(spec: ContainerSpec, options: CallOptions = {}): Promise<Container> {
-    if (spec.ociRuntime !== undefined) throw noRuntimes(spec.ociRuntime);
     assertPodPossible(spec, spec.processUser ?? programUser);
     const wall = this.#wall;
     await wall?.ready(spec.image, options);
@@ -143,13 +144,19 @@ export class KubernetesEngine implements Engine {
       const { image } = spec;
       const environment = usualEnvironment;
       const onRemoved = (): void => this.#users.release(own);
-      const place = new PodPlace({ key, image, user: processUser, environment, prove, onRemoved }, this.#api);
-      return new SupervisedContainer({
-        spec: { ...spec, processUser },
-        place,
-        terms: podTerms(this.#binary, user),
-        firstEpoch: this.#options.randomInteger(1, 65_536),
-      });
+      const restoreVolumes = (given: CallOptions): Promise<void> => this.#supervisor.restore(given);
+      const terms = podTerms(this.#binary, user);
+      const [epoch, firstEpoch] = [this.#options.randomInteger(1, 65_536), this.#options.randomInteger(1, 65_536)];
+      const { mounts: folders = [] } = spec;
+      const fill: PodPlaceParts["fill"] =
+        folders.length === 0
+          ? undefined
+          : (sandbox, given) => copyFolders(this.#api, { folders, terms, epoch }, sandbox, given);
+      const place = new PodPlace(
+        { key, image, user: processUser, environment, prove, restoreVolumes, fill, onRemoved },
+        this.#api,
+      );
+      return new SupervisedContainer({ spec: { ...spec, processUser }, place, terms, firstEpoch });
     } catch (error) {
       this.#users.release(own);
       throw error;
@@ -199,9 +206,12 @@ export class KubernetesEngine implements Engine {
 
   /** What is made when its caller has gone meanwhile is removed. */
   async #make(spec: ContainerSpec, given: PodTraits, signal: AbortSignal | undefined): Promise<PodKey> {
-    await this.#supervisor.ready();
-    const body = this.#manifest(spec, given);
-    const path = await this.#api.path("pods");
+    const [owner, path] = await Promise.all([
+      ownerReferences(this.#api, this.#options.settings.owner, { signal }),
+      this.#api.path("pods"),
+      this.#supervisor.ready(),
+    ]);
+    const body = this.#manifest(spec, { ...given, owner });
     return uninterrupted(
       async () => {
         const answer = await this.#api.call("create a pod", { method: "POST", path, body });
@@ -213,12 +223,25 @@ export class KubernetesEngine implements Engine {
     );
   }
 
-  #manifest(spec: ContainerSpec, given: PodTraits): object {
+  #manifest(spec: ContainerSpec, given: PodTraits & Partial<Pick<ManifestOptions, "owner">>): object {
     const { settings, prebuiltOnly, now } = this.#options;
     return podManifest(spec, {
-      ...{ ...given, architecture: settings.architecture, configMap: this.#supervisor.name },
+      ...{ owner: {}, ...given, architecture: settings.architecture, configMap: this.#supervisor.name },
       ...{ pullPolicy: prebuiltOnly ? "Never" : "IfNotPresent", pullSecrets: settings.pullSecrets, now: now() },
     });
+  }
+
+  /** RuntimeClasses belong to the whole cluster, and who may only make pods cannot list them. @throws UNSUPPORTED */
+  async #assertRuntime(name: string, signal: AbortSignal | undefined): Promise<void> {
+    if (!nameForm.test(name)) throw noRuntime(name, "it is no name of Kubernetes");
+    const spec = { ...this.#trialSpec("glovebox-trial"), ociRuntime: name };
+    const body = this.#manifest(spec, { user: parseUser(programUser), isDenied: true });
+    const path = await this.#api.path("pods");
+    const attempt = { method: "POST", path, body, signal, query: { dryRun: "All" } } as const;
+    const answer = await this.#api.call("try the RuntimeClass", attempt, [403]);
+    if (answer.status !== 403) return;
+    const words = shownWords(answer.body["message"]);
+    throw /RuntimeClass/.test(words) ? noRuntime(name, words) : refusal("try the RuntimeClass", answer);
   }
 
   /** Named and labelled so that a sweep removes it if this server is gone before it does. */

@@ -32,8 +32,8 @@ export function assertPodPossible(spec: ContainerSpec, user: string): void {
   if (spec.writableRoot !== undefined) {
     throw unsupported("The root of a pod is read-only: nothing measures what would be written to it.", "diskLimit");
   }
-  if ((spec.mounts ?? []).length > 0) {
-    throw unsupported("A pod can be given no files of this machine.", "hostPaths");
+  if ((spec.mounts ?? []).some(({ unchanging, readOnly }) => unchanging !== true || !readOnly)) {
+    throw unsupported("A pod can be given no files of this machine but copies of what never changes.", "hostPaths");
   }
 }
 
@@ -41,6 +41,10 @@ export function noRemoval(reference: string): GloveboxError {
   return unsupported(`The nodes of Kubernetes remove images themselves, so ${reference} cannot be removed.`, "images");
 }
 
-export function noRuntimes(name: string): GloveboxError {
-  return unsupported(`Engine kubernetes takes no OCI runtime (${name}): pods run in the cluster's own.`, "ociRuntime");
+export function noRuntime(name: string, words: string): GloveboxError {
+  return unsupported(
+    `The cluster has no RuntimeClass ${JSON.stringify(name.slice(0, 80))} for sandboxes: ${words}.`,
+    "ociRuntime",
+    "Name one of `kubectl get runtimeclasses`, or leave oci_runtime out.",
+  );
 }

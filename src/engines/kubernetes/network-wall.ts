@@ -5,6 +5,7 @@ import type { CallOptions } from "../engine.ts";
 import type { NetworkTarget } from "../supervised/container/reach-address.ts";
 import type { KubernetesApi } from "./api.ts";
 import { engineName } from "./kubernetes-errors.ts";
+import { ownerReferences } from "./owner.ts";
 import { deniedLabel, managedBy } from "./pod-manifest.ts";
 import type { Pod } from "./pod-status.ts";
 
@@ -19,6 +20,7 @@ export type WithOpenPod = (
 ) => Promise<void>;
 
 const policyName = "glovebox-sandboxes";
+const maxNameChars = 253;
 /** Of the kubelet, which listens on every node. */
 const kubeletPort = 10_250;
 /** A new pod is open for its first half second under an old policy: Kubernetes promises no more. */
@@ -34,11 +36,13 @@ const minClosedLooks = 2;
 export class NetworkWall {
   readonly #api: KubernetesApi;
   readonly #withOpenPod: WithOpenPod;
+  readonly #owner: string | undefined;
   /** What an open pod has reached. */
   #targets: Promise<readonly NetworkTarget[]> | undefined;
 
-  constructor(api: KubernetesApi, withOpenPod: WithOpenPod) {
+  constructor(api: KubernetesApi, owner: string | undefined, withOpenPod: WithOpenPod) {
     this.#api = api;
+    this.#owner = owner;
     this.#withOpenPod = withOpenPod;
   }
 
@@ -84,11 +88,16 @@ export class NetworkWall {
   }
 
   async #makePolicy(): Promise<void> {
-    const path = await this.#api.path("networkpolicies");
+    const [path, owner] = await Promise.all([
+      this.#api.path("networkpolicies"),
+      ownerReferences(this.#api, this.#owner),
+    ]);
+    // One for each owner, as it goes with its owner: a sandbox is denied the network as long as any of them is there.
+    const name = this.#owner === undefined ? policyName : `${policyName}-${this.#owner}`.slice(0, maxNameChars);
     const spec = { podSelector: { matchLabels: deniedLabel }, policyTypes: ["Ingress", "Egress"] };
     const body = {
       ...{ apiVersion: "networking.k8s.io/v1", kind: "NetworkPolicy", spec },
-      metadata: { name: policyName, labels: managedBy },
+      metadata: { name, labels: managedBy, ...owner },
     };
     // One that is there may say something else: the proof of each pod tells.
     await this.#api.call("deny sandboxes the network", { method: "POST", path, body }, [409]);

@@ -4,7 +4,6 @@ import { WebSocket } from "ws";
 import { mebibyte } from "../../base/bytes.ts";
 import type { KubernetesApi } from "./api.ts";
 import { notReached, shownWords } from "./kubernetes-errors.ts";
-import { containerName } from "./pod-manifest.ts";
 
 /** The first that can tell the end of input, and what every server since 1.30 has. */
 const subprotocol = "v5.channel.k8s.io";
@@ -24,13 +23,13 @@ export interface AttachRefusal {
  */
 export async function openAttach(
   api: KubernetesApi,
-  pod: string,
+  { pod, container }: { readonly pod: string; readonly container: string },
   signal: AbortSignal | undefined,
 ): Promise<WebSocket | AttachRefusal> {
   const [{ access, tls, headers }, path] = await Promise.all([api.connection(), api.path("pods", pod)]);
   const url = new URL(`${access.url.pathname.replace(/\/$/, "")}${path}/attach`, access.url);
   url.protocol = "wss:";
-  const query = { container: containerName, stdin: "true", stdout: "true", stderr: "true", tty: "false" };
+  const query = { container, stdin: "true", stdout: "true", stderr: "true", tty: "false" };
   for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
   const { ca, cert, key, servername, rejectUnauthorized } = tls;
   const socket = new WebSocket(url, subprotocol, {

@@ -3,6 +3,7 @@ import { throwIfCancelled } from "../../base/abort.ts";
 import type { CallOptions, ImageStore, ImageSummary, PullOptions } from "../engine.ts";
 import { imageUnavailable } from "../images/image-errors.ts";
 import { noBuild, noRemoval } from "./kubernetes-refusals.ts";
+import { containerName } from "./pod-manifest.ts";
 import type { Pod } from "./pod-status.ts";
 import { startFailure } from "./pod-status.ts";
 
@@ -79,12 +80,12 @@ export class PodImages implements ImageStore {
     for (;;) {
       const pod = await trial.read({ signal });
       if (pod === null) throw imageUnavailable(reference, "the pod that tried it was removed");
-      const [container] = pod.status?.containerStatuses ?? [];
+      const container = pod.status?.containerStatuses?.find(({ name }) => name === containerName);
       if (container?.state?.running !== undefined) {
         this.#identities.set(reference, container.imageID || reference);
         return;
       }
-      const failure = startFailure(pod, reference);
+      const failure = startFailure(pod, { image: reference, container: containerName });
       if (failure !== null) throw failure;
       await sleep(lookMs, undefined, { signal });
     }

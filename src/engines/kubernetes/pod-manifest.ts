@@ -2,13 +2,21 @@ import { mebibyte } from "../../base/bytes.ts";
 import { labels as ownLabels } from "../labels.ts";
 import type { ContainerSpec } from "../container-spec.ts";
 import type { UserAndGroup } from "../supervised/channel/hello.ts";
+import type { OwnerReferences } from "./owner.ts";
 import { supervisorFolder } from "../supervised/supervisor-binary.ts";
 
 export const containerName = "sandbox";
+/** Of a pod that is given copies of folders: it writes them, and ends before anything runs in the sandbox. */
+export const foldersContainer = "folders";
 /** Name of the program in its folder and in its object. */
 export const supervisorFile = "supervisor";
 /** All labels of a sandbox, as JSON: the values of Kubernetes' own labels are short and have few characters. */
 const labelsAnnotation = "glovebox.labels";
+/** Where the container that writes copies has each of them. */
+export function copiedFolder(index: number): string {
+  return `/folders/${index}`;
+}
+
 /** On every object of ours in a cluster. */
 export const managedBy: Readonly<Record<string, string>> = { "app.kubernetes.io/managed-by": "glovebox" };
 
@@ -22,6 +30,8 @@ const afterEndSeconds = 60;
 const defaultSharedMemoryBytes = 64 * mebibyte;
 /** Of a CPU, what a pod that is idle most of the time claims for itself. */
 const claimedCpus = 0.1;
+/** Of the container that writes copies. */
+const folderLimits = { cpus: 1, memoryBytes: 64 * mebibyte };
 
 export interface ManifestOptions {
   /** Of the first process and its programs. */
@@ -32,6 +42,7 @@ export interface ManifestOptions {
   readonly configMap: string;
   readonly pullPolicy: "IfNotPresent" | "Never";
   readonly pullSecrets: readonly string[];
+  readonly owner: OwnerReferences;
   /** Whether the policy for sandboxes is to hold for it. */
   readonly isDenied: boolean;
   /** Milliseconds since the epoch. */
@@ -48,11 +59,13 @@ export function podManifest(spec: ContainerSpec, options: ManifestOptions): obje
       name: `scratch-${index}`,
     }),
   );
+  const copies = (spec.mounts ?? []).map(({ target }, index) => ({ name: `copy-${index}`, path: target }));
   return {
     apiVersion: "v1",
     kind: "Pod",
     metadata: {
       name: spec.name,
+      ...options.owner,
       labels: { ...labelsForSelectors(spec.labels), ...managedBy, ...(options.isDenied ? deniedLabel : {}) },
       annotations: { [labelsAnnotation]: JSON.stringify(spec.labels) },
     },
@@ -84,21 +97,64 @@ export function podManifest(spec: ContainerSpec, options: ManifestOptions): obje
           name,
           emptyDir: { medium: "Memory", sizeLimit: String(sizeBytes) },
         })),
+        // No programs write to them, and their size is known: they need no limit, and no memory.
+        ...copies.map(({ name }) => ({ name, emptyDir: {} })),
       ],
-      containers: [containerManifest(spec, options, volumes)],
+      containers: [
+        containerManifest(spec, options, [...volumes, ...copies.map((copy) => ({ ...copy, readOnly: true }))]),
+        ...(copies.length === 0 ? [] : [foldersManifest(spec, options, copies)]),
+      ],
     },
   };
 }
 
+interface VolumeMount {
+  readonly name: string;
+  readonly path: string;
+  readonly readOnly?: boolean;
+}
+
 function containerManifest(
   { image, limits, writableRoot }: ContainerSpec,
-  { pullPolicy }: ManifestOptions,
-  volumes: readonly { readonly name: string; readonly path: string }[],
+  options: ManifestOptions,
+  volumes: readonly VolumeMount[],
 ): object {
   const memory = String(limits.memoryBytes);
-  const cpus = (count: number): string => `${Math.max(1, Math.round(count * 1000))}m`;
   return {
     name: containerName,
+    ...supervisorManifest(image, options, volumes),
+    // No limit of disk: the kubelet logs all of the stream, and would evict a pod for its programs' output.
+    resources: {
+      limits: { cpu: milliCpus(limits.cpus), memory },
+      requests: { cpu: milliCpus(Math.min(limits.cpus, claimedCpus)), memory },
+    },
+    securityContext: securityContext(writableRoot === undefined),
+  };
+}
+
+function foldersManifest({ image }: ContainerSpec, options: ManifestOptions, copies: readonly VolumeMount[]): object {
+  const { cpus, memoryBytes } = folderLimits;
+  return {
+    name: foldersContainer,
+    ...supervisorManifest(
+      image,
+      options,
+      copies.map(({ name }, index) => ({ name, path: copiedFolder(index) })),
+    ),
+    resources: {
+      limits: { cpu: milliCpus(cpus), memory: String(memoryBytes) },
+      requests: { cpu: milliCpus(claimedCpus), memory: String(memoryBytes) },
+    },
+    securityContext: securityContext(true),
+  };
+}
+
+function supervisorManifest(
+  image: string,
+  { pullPolicy }: ManifestOptions,
+  volumes: readonly VolumeMount[],
+): object {
+  return {
     image,
     imagePullPolicy: pullPolicy,
     // In place of the image's entry point and command, which have no part in it.
@@ -109,22 +165,24 @@ function containerManifest(
     // The end of the connection is the end of the input, and with it of the supervisor.
     stdinOnce: true,
     tty: false,
-    // No limit of disk: the kubelet logs all of the stream, and would evict a pod for its programs' output.
-    resources: {
-      limits: { cpu: cpus(limits.cpus), memory },
-      requests: { cpu: cpus(Math.min(limits.cpus, claimedCpus)), memory },
-    },
-    securityContext: {
-      privileged: false,
-      allowPrivilegeEscalation: false,
-      readOnlyRootFilesystem: writableRoot === undefined,
-      capabilities: { drop: ["ALL"] },
-    },
     volumeMounts: [
       { name: supervisorFile, mountPath: supervisorFolder, readOnly: true },
-      ...volumes.map(({ name, path }) => ({ name, mountPath: path })),
+      ...volumes.map(({ name, path, readOnly = false }) => ({ name, mountPath: path, readOnly })),
     ],
   };
+}
+
+function securityContext(readOnlyRootFilesystem: boolean): object {
+  return {
+    privileged: false,
+    allowPrivilegeEscalation: false,
+    readOnlyRootFilesystem,
+    capabilities: { drop: ["ALL"] },
+  };
+}
+
+function milliCpus(count: number): string {
+  return `${Math.max(1, Math.round(count * 1000))}m`;
 }
 
 function sharedMemoryBytesOf({ sharedMemoryBytes, limits }: ContainerSpec): number {

@@ -6,27 +6,24 @@ import type { CallOptions, ContainerState, ExecSpec } from "../engine.ts";
 import { lostError } from "../supervised/container/container-errors.ts";
 import type { ContainerStart, EngineContainer } from "../supervised/container/engine-container.ts";
 import type { KubernetesApi } from "./api.ts";
+import { attachPod, type AttachTarget } from "./attach-pod.ts";
 import { AttachStream } from "./attach-stream.ts";
-import { engineName, engineTitle, refusal, shownWords } from "./kubernetes-errors.ts";
+import { engineName, engineTitle } from "./kubernetes-errors.ts";
 import { noCommit, noOtherUser } from "./kubernetes-refusals.ts";
 import type { Reach } from "./network-wall.ts";
-import { openAttach } from "./open-attach.ts";
-import { startFailure, stateOf, hasEnded, type Pod } from "./pod-status.ts";
+import { containerName } from "./pod-manifest.ts";
+import { stateOf, hasEnded, type Pod } from "./pod-status.ts";
 import { deletePod, readPod, removePod, type PodKey } from "./remove-pod.ts";
 
-/** Time between tries to attach, which fail until the container runs: often at first, as most start within half a second. */
-const triesMs = [
-  { untilMs: 1_000, everyMs: 30 },
-  { untilMs: 5_000, everyMs: 100 },
-] as const;
-const lateTryMs = 400;
-/** The pod is looked at for a reason after so many tries in a row. */
-const triesPerLook = 6;
 const lookMs = 150;
 
 export interface PodPlaceParts {
   readonly key: PodKey;
   readonly image: string;
+  /** As `AttachTarget.restoreVolumes`. */
+  readonly restoreVolumes: AttachTarget["restoreVolumes"];
+  /** Puts what the sandbox is given into its folders, before it is attached to. Left out: it is given nothing. */
+  readonly fill?: ((sandbox: AttachTarget, options: CallOptions) => Promise<void>) | undefined;
   /** `uid:gid` of all programs. */
   readonly user: string;
   readonly environment: Readonly<Record<string, string>>;
@@ -53,6 +50,11 @@ export class PodPlace implements EngineContainer {
     this.#api = api;
   }
 
+  get #target(): AttachTarget {
+    const onLook = (pod: Pod): void => void (this.#seen = pod);
+    return { ...this.#parts, container: containerName, onLook };
+  }
+
   get id(): string {
     return this.#parts.key.name;
   }
@@ -68,9 +70,10 @@ export class PodPlace implements EngineContainer {
     if (this.#isRemoved) throw lostError(engineTitle);
     this.#isStarted = true;
     const stream = new AttachStream();
-    open(stream);
     try {
-      await this.#attach(stream, signal);
+      await this.#parts.fill?.(this.#target, { signal });
+      open(stream);
+      await attachPod(this.#api, this.#target, stream, { signal });
       return { mountsVerified: false };
     } catch (error) {
       stream.destroy();
@@ -132,47 +135,5 @@ export class PodPlace implements EngineContainer {
     this.#isRemoved = true;
     await removePod(this.#api, this.#parts.key, { signal, onLook: (pod) => (this.#seen = pod) });
     this.#parts.onRemoved();
-  }
-
-  /** Until the supervisor has said its first words. @throws why the pod does not start */
-  async #attach(stream: AttachStream, signal: AbortSignal | undefined): Promise<void> {
-    let waitedMs = 0;
-    for (let tries = 1; ; tries += 1) {
-      throwIfCancelled(signal);
-      const reason = await this.#tryAttach(stream, signal);
-      if (reason === null) return;
-      if (tries % triesPerLook === 0) await this.#assertMayStart(reason, signal);
-      const everyMs = triesMs.find(({ untilMs }) => waitedMs < untilMs)?.everyMs ?? lateTryMs;
-      await untilCancelled(sleep(everyMs), signal);
-      waitedMs += everyMs;
-    }
-  }
-
-  /** Null: the supervisor has answered. */
-  async #tryAttach(stream: AttachStream, signal: AbortSignal | undefined): Promise<string | null> {
-    const opened = await openAttach(this.#api, this.id, signal);
-    if (!("status" in opened)) {
-      const giveUp = (): void => opened.terminate();
-      signal?.addEventListener("abort", giveUp, { once: true });
-      try {
-        return await stream.use(opened);
-      } finally {
-        signal?.removeEventListener("abort", giveUp);
-      }
-    }
-    const { status, words } = opened;
-    // 400 and 500: there is no container yet; 404: there may be no pod any more.
-    if (status !== 400 && status !== 404 && status < 500)
-      throw refusal("attach to the pod", { status, body: { message: words } });
-    if (status === 404) await this.#assertMayStart(words, signal);
-    return words;
-  }
-
-  async #assertMayStart(reason: string, signal: AbortSignal | undefined): Promise<void> {
-    const pod = await readPod(this.#api, this.#parts.key, { signal });
-    if (pod === null) throw lostError(engineTitle, new Error(shownWords(reason)));
-    this.#seen = pod;
-    const failure = startFailure(pod, this.#parts.image);
-    if (failure !== null) throw failure;
   }
 }

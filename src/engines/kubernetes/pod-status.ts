@@ -3,6 +3,7 @@ import { imageUnavailable } from "../images/image-errors.ts";
 import { pullFailed } from "../images/pull-failure.ts";
 import type { ContainerState } from "../engine.ts";
 import { engineName, shownWords } from "./kubernetes-errors.ts";
+import { containerName } from "./pod-manifest.ts";
 
 /** The part of a pod that is read. */
 export interface Pod {
@@ -32,6 +33,7 @@ interface Words {
 }
 
 interface ContainerStatus {
+  readonly name: string;
   readonly imageID?: string;
   readonly state?: {
     readonly waiting?: Words;
@@ -40,8 +42,12 @@ interface ContainerStatus {
   };
 }
 
-function terminatedOf({ status }: Pod): (Words & { readonly exitCode?: number }) | undefined {
-  return status?.containerStatuses?.[0]?.state?.terminated;
+function statusOf({ status }: Pod, container: string): ContainerStatus | undefined {
+  return status?.containerStatuses?.find(({ name }) => name === container);
+}
+
+function terminatedOf(pod: Pod): (Words & { readonly exitCode?: number }) | undefined {
+  return statusOf(pod, containerName)?.state?.terminated;
 }
 
 /** Whether nothing of it will run any more, by the kubelet's account. */
@@ -70,16 +76,19 @@ const setupReasons: ReadonlySet<string> = new Set([
 /** Reasons of a node that took the pod and then had no room. */
 const fullReasons = /^(?:OutOf\w+|Evicted|UnexpectedAdmissionError|NodeAffinity|Preempting)$/;
 
-/** Why a pod that has not started will not; null: it may yet. */
-export function startFailure(pod: Pod, image: string): GloveboxError | null {
-  const { phase, reason, message, conditions = [], containerStatuses = [] } = pod.status ?? {};
+/** Why a container that has not started will not; null: it may yet. */
+export function startFailure(
+  pod: Pod,
+  { image, container }: { readonly image: string; readonly container: string },
+): GloveboxError | null {
+  const { phase, reason, message, conditions = [] } = pod.status ?? {};
   const context = { engine: engineName };
   const unscheduled = conditions.find(({ type, status }) => type === "PodScheduled" && status === "False");
   if (unscheduled?.reason === "Unschedulable") {
     const words = shownWords(unscheduled.message);
     return new GloveboxError("CAPACITY", `Kubernetes has no node with room for the sandbox: ${words}`, { context });
   }
-  const { waiting, terminated } = containerStatuses[0]?.state ?? {};
+  const { waiting, terminated } = statusOf(pod, container)?.state ?? {};
   const why = waiting ?? terminated;
   if (waiting?.reason === "ErrImageNeverPull")
     return imageUnavailable(image, "it is not on the node, and none may be pulled");

@@ -12,6 +12,8 @@ export interface KubernetesSettings {
   readonly architecture: string;
   /** Names of secrets with registry credentials, in the namespace. */
   readonly pullSecrets: readonly string[];
+  /** Name of a ConfigMap in the namespace, with whose removal the cluster removes all that this server made. */
+  readonly owner: string | undefined;
   /** Whether sandboxes may have the cluster's network. */
   readonly acceptsNetwork: boolean;
 }
@@ -19,7 +21,8 @@ export interface KubernetesSettings {
 /** Weaknesses that a deployment may accept by name. */
 const acceptable = "network";
 
-const nameForm = /^[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?$/;
+/** Names of most objects. */
+export const nameForm: RegExp = /^[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?$/;
 
 /** @throws INVALID_REQUEST naming the variable */
 export function readSettings(
@@ -36,6 +39,8 @@ export function readSettings(
   const pullSecrets = list("PULL_SECRETS");
   named("NAMESPACE", namespace === undefined ? [] : [namespace]);
   named("PULL_SECRETS", pullSecrets);
+  const owner = read("OWNER");
+  named("OWNER", owner === undefined ? [] : [owner]);
   const accepted = list("ACCEPT");
   const unknown = accepted.find((each) => each !== acceptable);
   if (unknown !== undefined) throw refuse("ACCEPT", acceptable, unknown);
@@ -52,6 +57,7 @@ export function readSettings(
     namespace,
     architecture: asked ?? (architecture === "arm64" ? "arm64" : "amd64"),
     pullSecrets,
+    owner,
     acceptsNetwork: accepted.includes(acceptable),
   };
 }
