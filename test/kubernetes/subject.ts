@@ -5,15 +5,7 @@ import { KubernetesEngine } from "../../src/engines/kubernetes/kubernetes-engine
 import { readSettings } from "../../src/engines/kubernetes/settings.ts";
 import type { Subject } from "../engine-contract/subject.ts";
 import { subjects } from "../engine-contract/subjects.ts";
-
-/** What leads to the cluster of the tests. */
-function clusterEnvironment(): Readonly<Record<string, string>> {
-  return {
-    KUBECONFIG: process.env["GLOVEBOX_TEST_KUBECONFIG"] ?? "",
-    GLOVEBOX_KUBERNETES_ACCEPT: "network",
-    PATH: process.env["PATH"] ?? "",
-  };
-}
+import { clusterEnvironment } from "./cluster-environment.ts";
 
 async function openCluster(): Promise<Engine> {
   const environment = clusterEnvironment();

@@ -65,6 +65,8 @@ export class NetworkWall {
       if (closedLooks >= minClosedLooks) return;
       await sleep(lookMs, undefined, { signal });
     }
+    // The policy may have been deleted: the next sandbox makes it again.
+    this.#targets = undefined;
     throw notEnforced();
   }
 

@@ -31,7 +31,8 @@ export function environmentPlan(
   spec: EnvironmentSpec,
   { engine, capabilities }: { readonly engine: EngineName; readonly capabilities: Capabilities },
 ): EnvironmentPlan {
-  if (!capabilities.images || !capabilities.execUser) throw noContainers(engine);
+  if (!capabilities.images) throw noContainers(engine);
+  if (spec.project !== null && !capabilities.hostPaths) throw noProject(engine);
   const optional = optionalDemands(capabilities, spec.explicitDemands);
   const { warnings } = assertEnforceable(capabilities, { engine, minIsolation: spec.minIsolation, optional });
   if (spec.setupCommands.length > 0 && capabilities.diskLimit === "no") throw noSetup(engine);
@@ -140,6 +141,13 @@ function noContainers(engine: EngineName): GloveboxError {
     suggestion:
       "Choose an engine with containers (`glovebox doctor` lists them), or run single programs with execute_code.",
     context: { engine, missing: "images" },
+  });
+}
+
+function noProject(engine: EngineName): GloveboxError {
+  return new GloveboxError("UNSUPPORTED", `Engine ${engine} cannot give an environment a folder of this machine.`, {
+    suggestion: "Leave project_root out and write the files into the environment, or choose an engine on this machine.",
+    context: { engine, missing: "hostPaths", field: "project_root" },
   });
 }
 
