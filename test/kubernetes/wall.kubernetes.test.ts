@@ -44,10 +44,7 @@ async function started(engine: Engine): Promise<Container> {
 async function python(container: Container, code: string, ...args: readonly string[]): Promise<string> {
   const process = await container.exec({ command: ["python3", "-c", code, ...args] });
   let said = "";
-  process.stdout.on("data", (bytes: Buffer) => (said += bytes.toString()));
-  process.stderr.on("data", (bytes: Buffer) => (said += bytes.toString()));
-  await process.exit;
-  await until(() => process.stdout.readableEnded && process.stderr.readableEnded);
+  for await (const { bytes } of process.output) said += Buffer.from(bytes).toString();
   return said.trim();
 }
 
@@ -88,8 +85,8 @@ while True:
 async function server(engine: Engine): Promise<string> {
   const container = await started(engine);
   const running = await container.exec({ command: ["python3", "-c", serve] });
-  await new Promise((resolve) => running.stdout.once("data", resolve));
   running.exit.catch(() => undefined);
+  await running.output[Symbol.asyncIterator]().next();
   return python(container, "import socket; print(socket.gethostbyname(socket.gethostname()))");
 }
 
@@ -131,7 +128,8 @@ describe("the wall round a pod", () => {
     const hunt = `
 import glob, os, socket
 print([name for name in os.environ if "KUBERNETES" in name or "SERVICE" in name])
-print(glob.glob("/var/run/secrets/**", recursive=True) + glob.glob("/run/secrets/**", recursive=True))
+places = glob.glob("/var/run/secrets/**", recursive=True) + glob.glob("/run/secrets/**", recursive=True)
+print([place for place in places if not os.path.isdir(place)])
 found = []
 for file in glob.glob("/proc/[0-9]*/environ"):
     try:

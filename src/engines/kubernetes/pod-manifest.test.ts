@@ -15,6 +15,7 @@ const options = {
   configMap: "program",
   pullPolicy: "IfNotPresent",
   pullSecrets: ["registry"],
+  owner: {},
   isDenied: true,
   now: 0,
 } as const;
