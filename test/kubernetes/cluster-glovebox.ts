@@ -4,7 +4,10 @@ import { createGlovebox, type Glovebox, type GloveboxOptions } from "../helpers/
 import { clusterEnvironment } from "./cluster-environment.ts";
 
 /** A Glovebox over the cluster of the tests, for the tests of a `describe`. */
-export function useCluster(options: GloveboxOptions = {}, variables: Readonly<Record<string, string>> = {}): () => Glovebox {
+export function useCluster(
+  options: GloveboxOptions = {},
+  variables: Readonly<Record<string, string>> = {},
+): () => Glovebox {
   let glovebox: Glovebox | undefined;
   const before = { ...process.env };
   beforeAll(async () => {

@@ -97,7 +97,10 @@ http.createServer((_, response) => response.end(fs.readFileSync("page.txt", "utf
     })();
     const { env_id } = made;
     await glovebox().writeFile({ env_id, path: "a.txt", content: "written" });
-    const answer = await environments.runCommand({ env_id, command: ["sh", "-c", "cat a.txt; echo more > b.txt; id -u"] });
+    const answer = await environments.runCommand({
+      env_id,
+      command: ["sh", "-c", "cat a.txt; echo more > b.txt; id -u"],
+    });
     expect(answer).toMatchObject({ outcome: "completed", stdout_tail: expect.stringMatching(/^written\d{10}\n$/) });
     expect(await glovebox().readFile({ env_id, path: "b.txt" })).toMatchObject({ content: "more\n" });
     const hosts = environments.create({ image, read_only_root: true, project_root: root });

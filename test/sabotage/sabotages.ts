@@ -1,5 +1,6 @@
 import { appleSabotages } from "./apple.ts";
 import { agentsSabotages } from "./agents.ts";
+import { clusterSabotages } from "./cluster.ts";
 import { copiesSabotages } from "./copies.ts";
 import { cliSabotages } from "./cli.ts";
 import { consoleSabotages } from "./console.ts";
@@ -38,6 +39,7 @@ import { testsSabotages } from "./tests.ts";
 export const sabotages: readonly Sabotage[] = [
   ...appleSabotages,
   ...agentsSabotages,
+  ...clusterSabotages,
   ...copiesSabotages,
   ...cliSabotages,
   ...consoleSabotages,

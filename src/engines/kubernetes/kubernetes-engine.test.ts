@@ -219,7 +219,11 @@ describe("KubernetesEngine", () => {
     [
       "the image cannot be pulled",
       "IMAGE_UNAVAILABLE",
-      { containerStatuses: [{ name: "sandbox", state: { waiting: { reason: "ErrImagePull", message: "dial tcp: no such host" } } }] },
+      {
+        containerStatuses: [
+          { name: "sandbox", state: { waiting: { reason: "ErrImagePull", message: "dial tcp: no such host" } } },
+        ],
+      },
       /its registry cannot be reached/,
     ],
     [
@@ -231,7 +235,11 @@ describe("KubernetesEngine", () => {
     [
       "the runtime refuses",
       "UNSUPPORTED",
-      { containerStatuses: [{ name: "sandbox", state: { terminated: { reason: "StartError", message: "exec format error" } } }] },
+      {
+        containerStatuses: [
+          { name: "sandbox", state: { terminated: { reason: "StartError", message: "exec format error" } } },
+        ],
+      },
       /cannot start the sandbox: StartError: exec format error/,
     ],
     [
@@ -280,13 +288,17 @@ describe("KubernetesEngine", () => {
       expect(api.supervisors).toHaveLength(3);
     });
 
-    it("refuses a cluster that does not enforce policies, and runs nothing in it", async () => {
+    it("refuses a cluster that does not enforce policies, and makes the policy again for the next sandbox", async () => {
       api.reaches = () => true;
       const container = await engine.create({ ...spec, labels: { ...spec.labels, "glovebox.network": "any" } });
       const error = await failureOf(container.start(), "UNSUPPORTED");
       expect(error.message).toMatch(/does not enforce network policies/);
       expect(error.suggestion).toMatch(/Calico, Cilium or kube-router.*GLOVEBOX_KUBERNETES_ACCEPT=network/);
       expect(api.supervisors.flatMap((each) => each.got("SPAWN"))).toEqual([]);
+      // Somebody may have deleted it.
+      api.networkPolicies.clear();
+      await engine.create({ ...spec, name: "two" });
+      expect(api.networkPolicies.size).toBe(1);
     });
 
     it("takes a pod that reaches nothing anyway for no proof", async () => {

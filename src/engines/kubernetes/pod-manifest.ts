@@ -149,11 +149,7 @@ function foldersManifest({ image }: ContainerSpec, options: ManifestOptions, cop
   };
 }
 
-function supervisorManifest(
-  image: string,
-  { pullPolicy }: ManifestOptions,
-  volumes: readonly VolumeMount[],
-): object {
+function supervisorManifest(image: string, { pullPolicy }: ManifestOptions, volumes: readonly VolumeMount[]): object {
   return {
     image,
     imagePullPolicy: pullPolicy,

@@ -102,5 +102,8 @@ describe("environmentPlan", () => {
     expect(() => plan({ readOnlyRoot: true }, { diskLimit: "no" })).not.toThrow();
     expect(() => plan({ network: { kind: "open" } }, { execNetwork: "none" })).toThrow(unsupported("execNetwork"));
     expect(() => plan({}, { seccomp: "no" })).toThrow(unsupported("seccomp"));
+    const inCluster = { hostPaths: false, execUser: false };
+    expect(() => plan({ project: projectOf(501) }, inCluster)).toThrow(unsupported("hostPaths"));
+    expect(() => plan({}, inCluster)).not.toThrow();
   });
 });
