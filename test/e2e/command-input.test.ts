@@ -7,7 +7,10 @@ type Json = Readonly<Record<string, unknown>>;
 
 const mebibyte = 2 ** 20;
 
-describe.each(["docker"] as const)("commands over plain HTTP on %s", (engine) => {
+/** The longest argument that Linux takes. */
+const longest = "x".repeat(131_071);
+
+describe.each(["docker", "podman"] as const)("commands over plain HTTP on %s", (engine) => {
   let server: KeyServer;
   let ann: TestKey;
   let bob: TestKey;
@@ -63,6 +66,64 @@ describe.each(["docker"] as const)("commands over plain HTTP on %s", (engine) =>
     expect(await run({ command, tail_bytes: 10 * mebibyte + 1 })).toMatchObject({
       ...{ status: 400, error_type: "INVALID_REQUEST", context: { field: "tail_bytes" } },
     });
+  });
+
+  it("get arguments as far as the kernel takes them, in every form", async () => {
+    const exec = async (command: unknown): Promise<Json> =>
+      (await (await ann.ask(`POST /api/sandbox/${sandbox}/exec`, { command })).json()) as Json;
+    const count = ["python3", "-c", "import sys; print(len(sys.argv), sum(map(len, sys.argv[1:])))"];
+    // Fifteen as long as can be are within what Linux gives to all together, sixteen are not.
+    const fifteen = Array.from({ length: 15 }, () => longest);
+    const many = Array.from({ length: 60_000 }, () => "ab");
+    for (const [words, said] of [
+      [fifteen, `16 ${15 * 131_071}\n`],
+      [many, "60001 120000\n"],
+    ] as const) {
+      expect(await run({ command: [...count, ...words] })).toMatchObject({ status: 200, stdout_tail: said });
+      expect(await exec([...count, ...words])).toMatchObject({ exit_code: 0, stdout: said });
+    }
+    const line = `echo ${"y".repeat(131_066)}`;
+    expect(await run({ command: line, tail_bytes: 131_067 })).toMatchObject({ stdout_tail: `${line.slice(5)}\n` });
+    const executed = await ann.ask("POST /api/sandbox/execute", {
+      ...{ language: "python", code: count[2], args: fifteen, image: testImages.python },
+    });
+    expect(await executed.json()).toMatchObject({ outcome: "completed", stdout: `16 ${15 * 131_071}\n` });
+  }, 60_000);
+
+  it.each([
+    ["an argument too long", ["true", `${longest}x`], "command[1]", "131071 bytes"],
+    ["a shell line too long", `: ${longest}`, "command", "131071 bytes"],
+    ["too much in all", Array.from({ length: 17 }, () => longest), "command", "2097152 bytes in all"],
+    ["too many", Array.from({ length: 65_001 }, () => ""), "command", "65000"],
+    ["a NUL", ["true", "a\0b"], "command[1]", "NUL"],
+    ["no text", ["true", { toString: "x" }], "command", "a shell line"],
+  ])("are refused by their field: %s", async (_, command, field, words) => {
+    const refused = await run({ command });
+    expect(refused).toMatchObject({ status: 400, error_type: "INVALID_REQUEST", context: { field } });
+    expect(refused["message"]).toContain(words);
+    expect(JSON.stringify(refused).length).toBeLessThan(1_000);
+  });
+
+  it("that the kernel takes for too long with their variables are refused as such, and the next one runs", async () => {
+    // What Linux counts for the place of each argument is what is too much; then the text itself is.
+    for (const [empty, large] of [
+      [20_000, 100_000],
+      [0, 130_000],
+    ] as const) {
+      const words = [
+        ...Array.from({ length: empty === 0 ? 15 : 14 }, () => longest),
+        ...Array.from({ length: empty }, () => ""),
+      ];
+      const refused = await run({
+        command: ["true", ...words, "z".repeat(empty === 0 ? 110_000 : 1)],
+        environment: { LARGE: "v".repeat(large) },
+      });
+      expect(refused).toMatchObject({
+        ...{ status: 400, error_type: "INVALID_REQUEST", context: { field: "command", reason: "E2BIG" } },
+        suggestion: expect.stringContaining("standard input"),
+      });
+    }
+    expect(await run({ command: "echo on" })).toMatchObject({ status: 200, stdout_tail: "on\n" });
   });
 
   it("of another key's environment are not found", async () => {

@@ -10,7 +10,7 @@ import { useOwnSandboxes } from "../helpers/own-sandboxes.ts";
 import { sleepersFor, uniqueSeconds } from "../helpers/processes.ts";
 import { projectFolder } from "../helpers/project-folder.ts";
 import { isRequired } from "../helpers/require.ts";
-import { testImages } from "../helpers/test-images.ts";
+import { sessionImages } from "../helpers/test-images.ts";
 import { until } from "../helpers/until.ts";
 
 /** `glovebox` in a real terminal of 40 rows and 100 columns. */
@@ -129,11 +129,14 @@ describe.each(["docker", "podman"] as const)("glovebox shell without a sandbox, 
 
   it("makes one of its own and removes it", async (context) => {
     if (!isRequired(engine)) context.skip(`GLOVEBOX_TEST_REQUIRE does not list ${engine}`);
-    const terminal = new Terminal(["shell", "--engine", engine], own.environment());
+    const terminal = new Terminal(["shell", "--engine", engine], {
+      ...own.environment(),
+      GLOVEBOX_IMAGE_SESSION: sessionImages.session,
+    });
     await terminal.until("$ ");
     expect(terminal.drawn).toMatch(
       new RegExp(
-        `image ${testImages.python} on ${engine}, network none, at most 2 CPUs, 2048 MB of memory, \\d+ processes`,
+        `image ${sessionImages.session} on ${engine}, network none, at most 2 CPUs, 2048 MB of memory, \\d+ processes`,
       ),
     );
     expect(terminal.drawn).toContain("All files, also those in /workdir, are removed when this shell ends");

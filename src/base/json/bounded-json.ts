@@ -1,7 +1,7 @@
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 
-/** Maximum values in one JSON text: five times what the largest valid request has (10,000 names of tests). */
-export const maxJsonValues = 50_000;
+/** Maximum values in one JSON text: more than the largest valid request has (65,000 arguments). */
+export const maxJsonValues = 100_000;
 /** Maximum depth of lists and objects: no request of ours is deeper than 8. */
 export const maxJsonDepth = 64;
 /** Maximum names in one object: four times what the largest valid one has (256 variables). Those with more are slow to handle. */
@@ -19,7 +19,7 @@ const closeObject = 0x7d;
  * Looks once over the bytes of a JSON text, without building anything of it: parsing 16 MiB of `{},{},` would take
  * hundreds of megabytes and seconds. Counts values by what separates and opens them; a text that is not JSON is left to
  * the parser.
- * @throws INVALID_REQUEST for more than 50,000 values, more than 1,000 names in one object, or lists and objects nested
+ * @throws INVALID_REQUEST for more than 100,000 values, more than 1,000 names in one object, or lists and objects nested
  * deeper than 64
  */
 export function assertBoundedJson(bytes: Uint8Array): void {

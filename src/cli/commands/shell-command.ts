@@ -8,7 +8,6 @@ import {
   type CreateEnvironmentResponse,
 } from "../../operations/environments/create-environment-contract.ts";
 import { destroyEnvironmentContract } from "../../operations/environments/environments-contract.ts";
-import { listImagesContract } from "../../operations/images/images-contract.ts";
 import { listFilesContract } from "../../operations/files/files-contract.ts";
 import { endSessionContract } from "../../operations/session/end-session-contract.ts";
 import { getSessionContract, openSessionContract } from "../../operations/session/sessions-contract.ts";
@@ -38,7 +37,7 @@ export function addShellCommand(program: Command, io: CommandIo, setExitCode: Se
   program
     .command("shell")
     .argument("[id]", `a live sandbox: ${sandboxWords}; without it a fresh one`)
-    .addOption(fresh("--image <reference>", "container image; default: the one for Python programs"))
+    .addOption(fresh("--image <reference>", "container image; default: by the project, else the one of sessions"))
     .addOption(fresh("--engine <engine>", engineChoices))
     .addOption(fresh("--network <policy>", "none, registries, open, or comma-separated domains"))
     .addOption(fresh(...nameOption))
@@ -82,7 +81,7 @@ async function openEnvironment(
 ): Promise<CreateEnvironmentResponse | null> {
   const progress = new ProgressLine(io.stderr);
   try {
-    return await calls.send(createEnvironmentContract, await environmentOf(calls, options, io), {
+    return await calls.send(createEnvironmentContract, environmentOf(calls, options), {
       signal: io.signal,
       onEvent: (event) => {
         if (event.type === "progress") progress.show(event.message, event.fraction);
@@ -127,30 +126,17 @@ async function inSession(calls: CommandCalls, options: SessionOptions, io: Comma
   }
 }
 
-async function environmentOf(
+function environmentOf(
   calls: CommandCalls,
   { name, image, engine, network, project }: ShellOptions,
-  { signal }: CommandIo,
-): Promise<CreateEnvironmentRequest> {
+): CreateEnvironmentRequest {
   const request = {
-    image: image ?? (await pythonImage(calls, engine, signal)),
+    image,
     name,
     engine,
     network: parseNetworkOption(network),
     project_root: project === undefined ? undefined : calls.projectPath(project),
   };
   const given = Object.entries(request).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(given) as unknown as CreateEnvironmentRequest;
-}
-
-/**
- * The image of Python programs: small, known here, and able to run a terminal. A server chooses its own.
- * @throws INVALID_REQUEST if there is none
- */
-async function pythonImage(calls: CommandCalls, engine: string | undefined, signal: AbortSignal): Promise<string> {
-  if (calls.isRemote) throw invalidField("--image", "an image that the server may use", undefined);
-  const { images } = await calls.send(listImagesContract, { engine }, { signal });
-  const row = images.find(({ used_for: uses }) => uses.includes("python"));
-  if (row === undefined) throw invalidField("--image", "an image", "none, and no default one is configured");
-  return row.image;
+  return Object.fromEntries(given);
 }

@@ -21,7 +21,7 @@ export function operationEntry(contract: OperationContract, { method, path }: Ro
   const mayTakeLong = method === "POST" && contract.tool?.mayTakeLong === true;
   const [summary = contract.description] = contract.description.split(/(?<=\.) /, 1);
   return {
-    operationId: operationIdOf(contract, path, method),
+    operationId: operationIdOf(contract, path),
     summary,
     description: contract.description,
     tags: [tagOf(path)],
@@ -52,13 +52,18 @@ export function tagOf(path: string): string {
   return path.split("/")[2] ?? "server";
 }
 
-function operationIdOf({ name, routes }: OperationContract, path: string, method: string): string {
-  if (routes.length === 1) return name;
-  const parts = path
-    .replaceAll(/\{\w+\}/g, "one")
-    .split("/")
-    .slice(2);
-  return `${name}_${parts.join("_")}_${method.toLowerCase()}`;
+const places = { session_id: "session", env_id: "environment", sandbox_id: "sandbox" } as const;
+
+/**
+ * The operation's name, where it has one path. Else it says what of: `list_files_in_session`, and
+ * `list_processes_in_session_by_process_id` where another path has the same.
+ */
+function operationIdOf({ name, routes, bytes }: OperationContract, path: string): string {
+  const paths = [...routes.map((route) => route.path), ...(bytes?.paths ?? [])];
+  if (paths.length === 1) return name;
+  const rest = namesIn(path).filter((field) => paths.some((other) => !namesIn(other).includes(field)));
+  const words = rest.map((field) => (field in places ? `in_${places[field as keyof typeof places]}` : `by_${field}`));
+  return [name, ...words].join("_");
 }
 
 function answerOf({ response }: OperationContract, mayTakeLong: boolean): JsonObject {

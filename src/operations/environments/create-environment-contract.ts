@@ -23,7 +23,7 @@ const createEnvironmentRequestSchema = z.strictObject({
     .describe("Name of your choice: letters, digits, hyphens, underscores and dots, at most 64; default: a new one."),
   labels: labelsSchema.optional(),
   ...runSettings,
-  image: z.string().describe("Container image whose tools the commands use; pulled when it is missing."),
+  image: z.string().optional().describe("Container image whose tools the commands use; default: by the project."),
   environment: variables.optional().describe("Environment variables of every command."),
   secrets: secretsSchema.optional(),
   env: variables.optional().describe("The same as environment."),

@@ -3,7 +3,9 @@ import type { PlatformParts } from "../handling/platform-parts.ts";
 import { checkEnvironmentId } from "../../policy/request/environment-id.ts";
 import { parseNetwork } from "../../policy/network/network.ts";
 import { resolveLimits } from "../../policy/limits/resolve-limits.ts";
-import { projectFolder, type EnvironmentSpec } from "../../workloads/environment/environment-spec.ts";
+import { projectFolder, type EnvironmentSpec, type Project } from "../../workloads/environment/environment-spec.ts";
+import { projectTools, type ImageName } from "../../workloads/dependencies/project-tools.ts";
+import { readProject } from "../../workloads/project/read-project.ts";
 import { openEnvironment } from "../../workloads/environment/open-environment.ts";
 import type { RequestOf } from "../contract/operation-contract.ts";
 import type { OperationCall } from "../contract/operation-call.ts";
@@ -44,7 +46,7 @@ async function run(platform: PlatformParts, request: Request, call: OperationCal
         const readOnly = request.read_only ?? false;
         const opened = await openProject(platform, request.project_root, { readOnly, field: "project_root" });
         notices.push(...opened.notices);
-        return { ...spec, project: opened.project };
+        return { ...spec, project: opened.project, ...(await imageForProject(platform, request, opened.project)) };
       },
       ...callListener(call, request.name),
     },
@@ -57,7 +59,7 @@ async function run(platform: PlatformParts, request: Request, call: OperationCal
     container_id: containerId,
     sandbox_id: sandboxId,
     mount_path: projectFolder,
-    image: spec.image,
+    image: environment.spec.image,
     engine: engine.name,
     isolation,
     ...(spec.ociRuntime === undefined ? {} : { oci_runtime: spec.ociRuntime }),
@@ -80,7 +82,7 @@ function specOf(platform: PlatformParts, request: Request, id: string, principal
     id,
     labels: request.labels ?? {},
     name: request.name,
-    image: platform.checkImage(request.image),
+    ...imageOf(platform, request, "bun"),
     ociRuntime: request.oci_runtime,
     setupCommands: readPreparation(request, "setup_commands"),
     installCommands: readPreparation(request, "install_commands"),
@@ -102,6 +104,27 @@ function specOf(platform: PlatformParts, request: Request, id: string, principal
     minIsolation: platform.minIsolation("other", request.min_isolation),
     explicitDemands: explicitDemands("environment", request, config.explicitSettings),
   };
+}
+
+/** The request's image, or the deployment's for what the commands need. @throws INVALID_REQUEST */
+function imageOf(
+  { checkImage, config: { images } }: PlatformParts,
+  { image }: Request,
+  needed: ImageName,
+): Pick<EnvironmentSpec, "image" | "imageOrigin"> {
+  if (image !== undefined) return { image: checkImage(image), imageOrigin: "request" };
+  return { image: images[needed === "bun" ? "session" : needed], imageOrigin: "configured" };
+}
+
+/** The image for the files of a project, where the request has none. @throws NOT_FOUND, PERMISSION_DENIED */
+async function imageForProject(
+  platform: PlatformParts,
+  request: Request,
+  { place }: Project,
+): Promise<Pick<EnvironmentSpec, "image" | "imageOrigin">> {
+  if (request.image !== undefined) return imageOf(platform, request, "bun");
+  const { names } = await readProject(place, platform.host.platform);
+  return imageOf(platform, request, projectTools("", names).image);
 }
 
 function readPreparation(

@@ -1,11 +1,8 @@
 import { utf8Length } from "../../base/streams/utf8.ts";
 import { wordsAsShellLine } from "../../base/shell-line.ts";
 import { invalidField } from "../../errors/glovebox-error.ts";
-import { checkArguments } from "../../policy/request/arguments.ts";
+import { checkArguments, maxArgumentBytes } from "../../policy/request/arguments.ts";
 import type { RequestCommand } from "../contract/request/command-schema.ts";
-
-/** Most bytes of a shell line. */
-const maxLineBytes = 65_536;
 
 /**
  * A request's command as a program and its arguments: a string is run by `sh -c`. @throws INVALID_REQUEST naming the
@@ -38,7 +35,7 @@ function checkWords(words: readonly string[], field: string): readonly string[] 
 
 function checkLine(line: string, field: string): string {
   const bytes = utf8Length(line);
-  if (line.trim() !== "" && bytes <= maxLineBytes && !line.includes("\0") && line.isWellFormed()) return line;
+  if (line.trim() !== "" && bytes <= maxArgumentBytes && !line.includes("\0") && line.isWellFormed()) return line;
   const shown = line.length > 100 ? `${bytes} bytes` : line;
-  throw invalidField(field, `a shell line of Unicode text without NUL, at most ${maxLineBytes} bytes`, shown);
+  throw invalidField(field, `a shell line of Unicode text without NUL, at most ${maxArgumentBytes} bytes`, shown);
 }

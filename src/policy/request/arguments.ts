@@ -1,11 +1,15 @@
-import { kibibyte } from "../../base/bytes.ts";
+import { kibibyte, mebibyte } from "../../base/bytes.ts";
 import { utf8Length } from "../../base/streams/utf8.ts";
 import { invalidValue } from "./invalid-value.ts";
 
-/** Most arguments that a program may be given. */
-const maxArguments = 1024;
-/** Most bytes of all arguments, each with its end; Linux takes no longer single one either. */
-export const maxArgumentBytes: number = 128 * kibibyte;
+/** Most arguments that a program may be given; a supervisor takes 65,535 strings, some of which are ours. */
+export const maxArguments = 65_000;
+/** Most bytes of one argument, as Linux has it: 32 pages, of which the last byte is its end. */
+export const maxArgumentBytes: number = 128 * kibibyte - 1;
+/** Most bytes of all arguments as Linux counts them, where a stack may have its usual 8 MiB; variables count too. */
+const maxAllBytes = 2 * mebibyte;
+/** What Linux counts for each beside its text: its end and the pointer to it. */
+const besideText = 1 + 8;
 
 /**
  * The arguments of a program, checked; they may be anything that a process can be given, empty ones too.
@@ -15,19 +19,21 @@ export function checkArguments(values: readonly string[], field = "args"): reado
   if (values.length > maxArguments) {
     throw invalidValue(field, `expected at most ${maxArguments} arguments, found ${values.length}`);
   }
-  let totalBytes = 0;
+  let allBytes = 0;
   for (const [index, value] of values.entries()) {
     const place = `${field}[${index}]`;
     if (typeof value !== "string") throw invalidValue(place, `expected text, found ${typeof value}`);
     if (value.includes("\0")) throw invalidValue(place, "expected text without NUL characters");
     if (!value.isWellFormed()) throw invalidValue(place, "expected Unicode text, found half a surrogate pair");
-    totalBytes += utf8Length(value) + 1;
+    const bytes = utf8Length(value);
+    if (bytes > maxArgumentBytes) {
+      throw invalidValue(place, `expected at most ${maxArgumentBytes} bytes, found ${bytes}; pass data on stdin`);
+    }
+    allBytes += bytes + besideText;
   }
-  if (totalBytes > maxArgumentBytes) {
-    throw invalidValue(
-      field,
-      `expected at most ${maxArgumentBytes} bytes in all, found ${totalBytes}; pass data on stdin`,
-    );
+  if (allBytes > maxAllBytes) {
+    const expected = `expected at most ${maxAllBytes} bytes in all, of which each argument takes ${besideText} more than its text`;
+    throw invalidValue(field, `${expected}, found ${allBytes}; pass data on stdin`);
   }
   return Object.freeze([...values]);
 }

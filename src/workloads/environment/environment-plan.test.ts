@@ -29,6 +29,7 @@ const spec: EnvironmentSpec = {
   id: "a",
   labels: {},
   image: "image:1",
+  imageOrigin: "request",
   ociRuntime: undefined,
   setupCommands: [],
   installCommands: [],

@@ -1,5 +1,6 @@
 import type { Demand } from "../../engines/enforcement/assert-enforceable.ts";
 import type { MountIdentity } from "../../engines/container-spec.ts";
+import type { ImageOrigin } from "../../policy/image-reference.ts";
 import type { Isolation } from "../../policy/isolation.ts";
 import type { Limits } from "../../policy/limits/limits.ts";
 import type { NetworkPolicy } from "../../policy/network/network.ts";
@@ -18,6 +19,7 @@ export interface EnvironmentSpec {
   /** Labels that its caller gave it. */
   readonly labels: Readonly<Record<string, string>>;
   readonly image: string;
+  readonly imageOrigin: ImageOrigin;
   /** Requested OCI runtime; undefined: the engine's default. */
   readonly ociRuntime: string | undefined;
   /** Commands that prepare the image, each a program and its arguments; empty for none. */

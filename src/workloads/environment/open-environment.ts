@@ -18,7 +18,7 @@ export function openEnvironment(open: OpenEnvironment, caller: Caller): Promise<
     try {
       const capabilities = await engine.capabilities({ signal, ociRuntime: spec.ociRuntime });
       const plan = environmentPlan(spec, { engine: engine.name, capabilities });
-      await open.provideImage({ image: spec.image, origin: "request" }, engine, { ...open, signal });
+      await open.provideImage({ image: spec.image, origin: spec.imageOrigin }, engine, { ...open, signal });
       const grant = await untilCancelled(network.grant(spec.network, caller.principal), signal);
       const variables = {
         HOME: temporaryFolder,

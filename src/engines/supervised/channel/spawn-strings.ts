@@ -1,4 +1,4 @@
-import { invalidField } from "../../../errors/glovebox-error.ts";
+import { GloveboxError, invalidField } from "../../../errors/glovebox-error.ts";
 import { frameLimits } from "../frames/frame-table.ts";
 
 /** What a program is started with; nothing is added to it. */
@@ -31,8 +31,19 @@ export function spawnStrings({ command, environment, folder }: ProgramStrings): 
   if (withNul !== undefined) throw invalidField("command", "strings without a NUL byte", withNul);
   const bytes = Buffer.from(strings.map((text) => `${text}\0`).join(""));
   if (bytes.length > frameLimits.maxStringsBytes) {
-    const expected = `at most ${frameLimits.maxStringsBytes} bytes with all arguments and variables`;
-    throw invalidField("command", expected, `${bytes.length} bytes`);
+    throw argumentsTooLong(command[0] ?? "");
   }
   return bytes;
+}
+
+/** What a kernel says as E2BIG; no frame has more than Linux takes with its usual stack. */
+export function argumentsTooLong(program: string): GloveboxError {
+  return new GloveboxError(
+    "INVALID_REQUEST",
+    `command: expected arguments and variables that Linux takes, usually at most 131071 bytes each and 2 MiB together (8 bytes more for each), got more for ${JSON.stringify(program.slice(0, 100))} (E2BIG).`,
+    {
+      suggestion: "Pass data on standard input or in a file, or run the program several times with fewer arguments.",
+      context: { field: "command", reason: "E2BIG" },
+    },
+  );
 }

@@ -68,7 +68,6 @@ describe("exec of a supervised container", () => {
     ["PROGRAM", 9, 13, 126, "a: permission denied"],
     ["PROGRAM", 9, 8, 126, "a: exec format error"],
     ["PROGRAM", 9, 21, 126, "a: is a directory"],
-    ["PROGRAM", 9, 7, 126, "a: argument list too long"],
     ["FOLDER", 8, 2, 126, "cannot enter the working directory /work: no such file or directory"],
     ["FORK", 4, 12, 126, "a: cannot be started: no memory is left"],
     ["PIPES", 3, 24, 126, "a: cannot be started: too many open files"],
@@ -82,6 +81,16 @@ describe("exec of a supervised container", () => {
     expect(await said(process)).toBe(`stderr: ${message}\n`);
     await process.kill("SIGKILL");
     expect(await process.isGone?.()).toBe(true);
+  });
+
+  it("says what would be right where the kernel takes no arguments as long", async () => {
+    const { container, standIn } = await startedScene();
+    const exec = container.exec({ command: ["a"] });
+    await standIn.next("SPAWN");
+    standIn.end(1, { reason: 1, stage: 9, error: 7 });
+    const error = await failureOf(exec, "INVALID_REQUEST");
+    expect(error).toMatchObject({ context: { field: "command", reason: "E2BIG" } });
+    expect(await container.isAlive()).toBe(true);
   });
 
   it("is tried again while no process is left: those of a program that has ended go a moment later", async () => {

@@ -1,5 +1,6 @@
 import { GloveboxError } from "../../../errors/glovebox-error.ts";
 import type { StreamEnd } from "../channel/stream.ts";
+import { argumentsTooLong } from "../channel/spawn-strings.ts";
 import { errnoName, errnoText } from "../frames/linux-errno.ts";
 
 /** A program that was never started: what a shell would write, and its exit code. */
@@ -11,13 +12,15 @@ export interface StartFailure {
 
 /**
  * Why a program was not started, where that is the program's or its container's affair.
- * @throws CAPACITY when too much runs, SANDBOX_LOST for what must not fail
+ * @throws INVALID_REQUEST for more arguments than the kernel takes, CAPACITY when too much runs, SANDBOX_LOST for what must
+ * not fail
  */
 export function startFailure(end: StreamEnd, program: string, folder: string): StartFailure {
   const { stage, errno } = end;
   const reason = errnoText(errno);
   if (stage === "PROGRAM") {
     if (errnoName(errno) === "ENOENT") return { exitCode: 127, message: `${program}: not found` };
+    if (errnoName(errno) === "E2BIG") throw argumentsTooLong(program);
     return { exitCode: 126, message: `${program}: ${reason}` };
   }
   if (stage === "FOLDER") {

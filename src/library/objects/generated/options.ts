@@ -250,8 +250,8 @@ export interface EnvironmentOptions {
   readonly limits?: Limits | undefined;
   /** What the code may reach: "none" (the default), "registries" (the package registries that the host is configured for), "open" (every public name, if the deployment allows it), or a list of domains such as ["example.com", "*.example.org", "example.net:8443"]. */
   readonly network?: string | readonly string[] | undefined;
-  /** Container image whose tools the commands use; pulled when it is missing. */
-  readonly image: string;
+  /** Container image whose tools the commands use; default: by the project. */
+  readonly image?: string | undefined;
   /** Engine name, or auto; default: the deployment's. */
   readonly engine?: string | undefined;
   /** OCI runtime, by the engine's name for it; default: the engine's own. */

@@ -6,7 +6,7 @@ export const maxContextFiles = 256;
 /** Environment variables. */
 export const maxEnvironmentEntries = 256;
 /** Arguments of a program, itself included. */
-export const maxArguments = 1024;
+export const maxArguments = 65_000;
 /** Packages. */
 export const maxPackages = 200;
 /** Globs of result files. */
