@@ -3,7 +3,8 @@
 It is started like any program, and then reads jobs in the runner's format from its standard input, whose headers also have
 a `token`, the call's `name`, as tracebacks show it, and the environment `variables` that it has until its end. After each job it writes the token between two special characters
 to both of its output streams, and after that, on standard output only, the length of a report, a newline, and the report:
-JSON with the exit code, what to show, and the exception that ended the call.
+JSON with the exit code, what to show, and the exception that ended the call. Beside its file lie `charts.py` and `lines.py`,
+which it runs when it needs them.
 Works with Python 3.8 and later.
 """
 
@@ -24,6 +25,10 @@ def _main():
     import types
 
     max_shown = 6 * 1024 * 1024
+    # Forms of values in one call; the host takes no more.
+    max_forms = 200
+    chart_type = "application/vnd.glovebox.chart+json"
+    table_type = "application/vnd.glovebox.table+json"
     # Characters of an exception's parts; the host takes no more.
     max_name, max_value, max_traceback = 200, 4000, 16000
     own_pid = os.getpid()
@@ -47,6 +52,12 @@ def _main():
     sources = {}
     loops = []
     entered = []
+    # The texts of what is not needed by every program, and what they have made.
+    texts = {}
+    for part in ("charts", "lines"):
+        with open(os.path.join(os.path.dirname(own_file), part + ".py"), encoding="utf-8") as file:
+            texts[part] = file.read()
+    parts = {}
     environment = os.environb
     # Whether the code of a call runs, which an interrupt ends: between calls it would end the interpreter.
     runs = [False]
@@ -54,6 +65,13 @@ def _main():
     def interrupt(_signal, _frame):
         if runs[0]:
             raise KeyboardInterrupt
+
+    def part_of(name):
+        """What the text of that name defines; its frames count as ours."""
+        if name not in parts:
+            parts[name] = {"__name__": "glovebox_" + name}
+            exec(compile(texts[name], own_file, "exec", dont_inherit=True), parts[name])
+        return parts[name]
 
     def read(size):
         pieces = []
@@ -81,6 +99,10 @@ def _main():
             view = view[os.write(descriptor, view) :]
 
     def add(place, media_type, content):
+        if len(shown) >= max_forms:
+            return
+        if len(shown) == max_forms - 1:
+            media_type, content = "text/plain", "[more than %d forms of values left out]" % max_forms
         if isinstance(content, (bytes, bytearray)):
             encoding, content = "base64", base64.b64encode(bytes(content)).decode("ascii")
         else:
@@ -148,11 +170,21 @@ def _main():
                 content = json_of(content)
             if isinstance(content, (str, bytes)):
                 add(place, media_type, content)
+        if "pandas" in sys.modules:
+            add_numbers(place, table_type, part_of("charts")["data_of"](value))
+
+    def add_numbers(place, media_type, numbers):
+        # Half of them would be other data.
+        if numbers is not None and len(numbers) <= room[0]:
+            add(place, media_type, numbers)
 
     def add_figure(place, figure):
+        add(place, "text/plain", repr(figure))
         target = io.BytesIO()
         figure.savefig(target, format="png", bbox_inches="tight")
         add(place, "image/png", target.getvalue())
+        if "matplotlib" in sys.modules:
+            add_numbers(place, chart_type, part_of("charts")["chart_of"](figure))
 
     def display(*values):
         """Shows values in addition to the output of the call."""
@@ -166,6 +198,36 @@ def _main():
         for number in plots.get_fignums():
             add_figure(begin(False), plots.figure(number))
         plots.close("all")
+
+    class Hooks:
+        """Finds modules as ever, and makes what they would show in a window be shown by the call."""
+
+        def __init__(self):
+            self.hooks = {
+                "matplotlib.pyplot": lambda module: setattr(module, "show", lambda *_, **__: show_open_figures()),
+                "PIL.Image": lambda module: setattr(module.Image, "show", lambda image, *_, **__: show(image)),
+                "IPython.display": lambda module: setattr(module, "display", lambda *given, **__: display(*given)),
+            }
+
+        def find_spec(self, name, path=None, target=None):
+            if name not in self.hooks:
+                return None
+            others = (finder for finder in list(sys.meta_path) if finder is not self and hasattr(finder, "find_spec"))
+            spec = next((found for found in (finder.find_spec(name, path, target) for finder in others) if found), None)
+            load = getattr(spec and spec.loader, "exec_module", None)
+            if load is None:
+                return spec
+
+            def exec_module(module):
+                load(module)
+                try:
+                    self.hooks[name](module)
+                except Exception:
+                    # A module of that name without what it is known for.
+                    pass
+
+            spec.loader.exec_module = exec_module
+            return spec
 
     def enter(folder):
         """Goes there when nothing has gone there yet, or when the current folder is gone."""
@@ -190,17 +252,44 @@ def _main():
             linecache.cache = {}
         linecache.cache.update(sources)
 
+    def pieces_of(code, name):
+        flag = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+        tree = compile(code, name, "exec", ast.PyCF_ONLY_AST | flag, dont_inherit=True)
+        body = tree.body
+        last = body.pop() if body and isinstance(body[-1], ast.Expr) else None
+        pieces = [compile(tree, name, "exec", flag, dont_inherit=True)]
+        if last is not None:
+            pieces.append(compile(ast.Expression(last.value), name, "eval", flag, dont_inherit=True))
+        return pieces
+
+    def notebook_code(code, name):
+        """Code with lines of notebooks that are no Python, as Python."""
+
+        def first_mistake(code):
+            try:
+                compile(code, name, "exec", ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
+                return None
+            except SyntaxError as error:
+                return error.lineno
+
+        lines = part_of("lines")
+        if not hasattr(builtins, lines["own_name"]):
+            setattr(builtins, lines["own_name"], lines["Lines"](world, run_timed, flush))
+        return lines["to_python"](code, first_mistake)
+
+    def run_timed(code):
+        return [eval(piece, world) for piece in pieces_of(code, "<timed>")][-1]
+
     def compile_call(code, name):
         """What stands before the last expression, and that expression: a call with a mistake runs nothing."""
-        flag = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
         try:
-            tree = compile(code, name, "exec", ast.PyCF_ONLY_AST | flag, dont_inherit=True)
-            body = tree.body
-            last = body.pop() if body and isinstance(body[-1], ast.Expr) else None
-            pieces = [compile(tree, name, "exec", flag, dont_inherit=True)]
-            if last is not None:
-                pieces.append(compile(ast.Expression(last.value), name, "eval", flag, dont_inherit=True))
-            return pieces
+            try:
+                return pieces_of(code, name)
+            except SyntaxError:
+                rewritten = notebook_code(code, name)
+                if rewritten == code:
+                    raise
+            return pieces_of(rewritten, name)
         except SyntaxError as error:
             # Python knows the line of no text, or takes it from a file of that name.
             lines = sources[name][2]
@@ -346,7 +435,13 @@ def _main():
             try:
                 if isinstance(error, SystemExit):
                     return exit_code_of(error), None
-                return 1, print_error(error)
+                failure = print_error(error)
+                try:
+                    # The next call is not to show them.
+                    show_open_figures()
+                except BaseException:
+                    pass
+                return 1, failure
             except BaseException:
                 say("The error cannot be shown.")
             return 1, None
@@ -390,6 +485,7 @@ def _main():
 
     signal.signal(signal.SIGINT, interrupt)
     builtins.display = display
+    sys.meta_path.insert(0, Hooks())
     world["__builtins__"] = builtins
     def answer_calls():
         while True:

@@ -121,7 +121,8 @@ describe("E2B's control API on local", () => {
   });
 
   it("refuses by name what it does not have", async () => {
-    const sandbox = await Sandbox.create();
+    // What holds anyway is no refusal.
+    const sandbox = await Sandbox.create({ network: { allowPublicTraffic: false } });
     const id = sandbox.sandboxId;
     const asked: readonly (readonly [string, number, RegExp, unknown?])[] = [
       ["POST /v2/sandboxes", 404, /base or code-interpreter-v1, got "other"/, { templateID: "other" }],
@@ -131,6 +132,9 @@ describe("E2B's control API on local", () => {
       ["POST /v2/sandboxes", 400, /volumeMounts/, { templateID: "base", volumeMounts: [{}] }],
       ["POST /v2/sandboxes", 400, /allow_internet_access/, { templateID: "base", allow_internet_access: true }],
       ["POST /v2/sandboxes", 400, /network/, { templateID: "base", network: { allowOut: ["1.1.1.1"] } }],
+      ["POST /v2/sandboxes", 400, /network/, { templateID: "base", network: { allowPublicTraffic: true } }],
+      ["POST /v2/sandboxes", 400, /network/, { templateID: "base", network: { denyOut: ["1.1.1.1"] } }],
+      ["POST /v2/sandboxes", 400, /network/, { templateID: "base", network: {} }],
       ["POST /v2/sandboxes", 400, /timeout: expected 1 to/, { templateID: "base", timeout: 0 }],
       ["POST /v2/sandboxes", 400, /novelty/, { templateID: "base", novelty: 1 }],
       ["POST /v2/sandboxes", 400, /envVars/, { templateID: "base", envVars: { "A=B": "x" } }],

@@ -150,6 +150,14 @@ describe.each(["docker", "local"] as const)("E2B's code interpreter on %s", (eng
       "end_of_execution",
     ]);
     expect(events.filter(({ type }) => type === "result")).toMatchObject([{ text: "1" }]);
+    // What a program says in place of a chart or a table is no part of its answer.
+    const chart = "application/vnd.glovebox.chart+json";
+    for (const content of ["NaN", '{"type": "pie", "elements": 1}', "[".repeat(100_000), "\\ud800"]) {
+      const instead = await execute({
+        code: `import json, threading\nreal = json.dumps\ndef forged(value, **more):\n    if 'displays' in value:\n        json.dumps = real\n        value['displays'][0].update(media_type='${chart}', content='${content}')\n    return real(value, **more)\njson.dumps = forged\n1`,
+      });
+      expect(instead.events).toContainEqual({ type: "result", is_main_result: true, extra: {} });
+    }
     // A report that is none ends the interpreter, not the server.
     const broken = await execute({
       code: `import json, os, threading\nreal = json.dumps\njson.dumps = lambda value, **more: real({**value, 'displays': 'x'}) if 'displays' in value else real(value, **more)`,
@@ -223,6 +231,43 @@ describe.each(["docker", "local"] as const)("E2B's code interpreter on %s", (eng
     await sandbox.removeCodeContext(typed);
   });
 
+  it("has contexts of Python and JavaScript from the start, which are made by their first code", async () => {
+    const other = await Sandbox.create();
+    const shownIds = async () => (await other.listCodeContexts()).map(({ id, language }) => [id, language]);
+    expect(await shownIds()).toEqual([
+      ["python", "python"],
+      ["bun", "javascript"],
+    ]);
+    await other.restartCodeContext("bun");
+    expect((await other.runCode("1 + 1", { context: { id: "bun" } as never })).text).toBe("2");
+    expect((await shownIds()).map(([id]) => id)).toEqual(["python", "bun"]);
+    expect(await shownIds()).toContainEqual(["bun", "javascript"]);
+    await other.kill();
+  });
+
+  it("runs Bash in a shell that goes on, and lines of notebooks", async () => {
+    const first = await sandbox.runCode("cd /tmp; OWN=1; echo $WORD $ONCE", {
+      language: "bash",
+      envs: { ONCE: "once" },
+    });
+    expect(first).toMatchObject({ logs: { stdout: ["sandbox once\n"], stderr: [] }, results: [], executionCount: 1 });
+    const second = await sandbox.runCode("echo $OWN ${ONCE:-none} $PWD; exit 3", { language: "bash" });
+    expect(second).toMatchObject({ logs: { stdout: ["1 none /tmp\n"], stderr: [] }, executionCount: 2 });
+    expect(second.error).toMatchObject({ name: "SystemExit", value: "3" });
+    const context = await sandbox.createCodeContext({ language: "bash" });
+    expect(context.language).toBe("bash");
+    expect((await sandbox.runCode("echo .$OWN", { context })).logs.stdout).toEqual([".\n"]);
+    const known = await sandbox.listCodeContexts();
+    expect(known).toEqual(expect.arrayContaining([context]));
+    expect(known.filter(({ language }) => language === "bash").length).toBe(2);
+    await sandbox.removeCodeContext(context);
+    await expect(sandbox.runCode("1", { context })).rejects.toThrow("not found");
+    // Python's own variables are none of Bash's, and no code of Bash is Python.
+    const quoted = await sandbox.runCode("echo \"'''\"; cat <<'E'\n!no {x}\nE", { language: "bash" });
+    expect(quoted.logs.stdout.join("")).toBe("'''\n!no {x}\n");
+    expect((await sandbox.runCode("    x = !echo a\n    x")).text).toBe("['a']");
+  });
+
   it("restarts a context with what runs in it, and no other", async () => {
     await sandbox.runCode("beside = 1");
     const context = await sandbox.createCodeContext();
@@ -281,13 +326,13 @@ describe.each(["docker", "local"] as const)("E2B's code interpreter on %s", (eng
     expect(made.filter(({ status }) => status === "fulfilled").length).toBe(8);
     const refused = made.find((each) => each.status === "rejected");
     expect(String(refused?.reason)).toMatch(/8 contexts/);
-    expect((await other.listCodeContexts()).length).toBe(8);
+    // And the two that are there from the start.
+    expect((await other.listCodeContexts()).length).toBe(10);
     await other.kill();
   });
 
   it("refuses by name what it does not have, and what is too large", async () => {
     const asked: readonly (readonly [object | string, number, RegExp])[] = [
-      [{ code: "1", language: "bash" }, 400, /got "bash"; run shell lines with commands/],
       [{ code: "1", language: "__proto__" }, 400, /expected python/],
       [{ code: "1", language: "python", context_id: "python" }, 400, /context_id or language/],
       [{ code: "1", context_id: "none" }, 404, /Context none not found/],

@@ -62,12 +62,30 @@ describe.each(engines)("real Python packages on %s", (engine) => {
       keep_variables: true,
       code: "import pandas as pd\nframe = pd.DataFrame({'a': [1, 2]})\nframe",
     });
-    expect(table.displays?.map(({ media_type: type }) => type)).toEqual(["text/plain", "text/html"]);
+    expect(table.displays?.map(({ media_type: type }) => type)).toEqual([
+      ...["text/plain", "text/html", "application/vnd.glovebox.table+json"],
+    ]);
+    expect(JSON.parse(table.displays?.[2]?.content ?? "")).toEqual({ a: [1, 2] });
     expect(table.displays?.[0]?.content).toMatch(/a\n0 +1\n1 +2/);
-    const code = "import matplotlib.pyplot as plt\n_ = plt.plot(frame['a'])\nplt.show()";
+    const code = "import matplotlib.pyplot as plt\n_ = plt.plot(frame['a'], label='of a')\nplt.show()\n'after'";
     const plot = await glovebox().runCode({ ...asked, session_id: table.session_id, code });
     expect(plot).toMatchObject({ outcome: "completed", variables_lost: false });
-    expect(plot.displays?.map(({ content }) => content.slice(0, 11))).toEqual(["iVBORw0KGgo"]);
+    expect(plot.displays?.map(({ content }) => content.slice(0, 11))).toEqual([
+      ...["<Figure siz", "iVBORw0KGgo", '{"type": "l', "'after'"],
+    ]);
+    expect(plot.stderr).toBe("");
+    expect(JSON.parse(plot.displays?.[2]?.content ?? "")).toMatchObject({
+      ...{ type: "line", title: null, x_scale: "linear", y_label: null },
+      elements: [
+        {
+          label: "of a",
+          points: [
+            [0, 1],
+            [1, 2],
+          ],
+        },
+      ],
+    });
     await glovebox().endSession({ session_id: table.session_id });
   });
 

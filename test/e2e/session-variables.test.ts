@@ -24,6 +24,31 @@ sys.modules['matplotlib.pyplot'] = plots
 display('first')
 Table()`;
 
+/** As much of matplotlib as charts are read from. */
+const figures = `${shows.split("\ndisplay(")[0]}
+sys.modules['matplotlib'] = types.ModuleType('matplotlib')
+plots.open = []
+class Axis:
+    def get_majorticklocs(self): return [0.0]
+    def get_majorticklabels(self): return []
+class Axes:
+    def __init__(self, drawn):
+        self.lines, self.patches, self.collections, self.images, self.tables = drawn, [], [], [], []
+        self.xaxis = self.yaxis = Axis()
+    def get_title(self): return ''
+    def get_xlabel(self): return 'x (s)'
+    get_ylabel = get_title
+    def get_xscale(self): return 'linear'
+    get_yscale = get_xscale
+class Line2D:
+    def __init__(self, *given): self.given = given
+    def get_label(self): return self.given[0]
+    def get_data(self, orig): return self.given[1:]
+class Other: pass
+class Figure(Figure):
+    def __init__(self, *axes): self.axes = axes
+    def get_axes(self): return self.axes`;
+
 describe.each(engines)("a session on %s that keeps variables", (engine) => {
   const lane = { tags: engine === "local" ? [rareTag] : [] };
   const glovebox = useGlovebox(engine, { settings: { images: sessionImages } });
@@ -193,6 +218,91 @@ await asyncio.sleep(0, seen)`);
     });
   });
 
+  it("takes the lines of notebooks that are no Python, and indented code", lane, async () => {
+    const run = await open();
+    const lines = await run(
+      "word = 'of'\nif True:\n    !echo {word} $word; exit 4\nfiles = !printf 'a\\nb'\n%matplotlib inline\nfiles",
+    );
+    expect(lines).toMatchObject({ stdout: "of of\n", displays: [{ content: "['a', 'b']" }], outcome: "completed" });
+    const indented = await run('    text = """\n    %is no magic\n    """\n    text');
+    expect(indented.displays).toMatchObject([{ content: "'\\n%is no magic\\n'" }]);
+    expect(await run("%%bash\ncd /tmp; OWN=kept; echo $GB_A", { environment: { GB_A: "1" } })).toMatchObject({
+      stdout: "1\n",
+    });
+    // Its shell has the variables and the folder of the call before, without what was that call's own.
+    expect(await run("%%bash\necho $OWN ${GB_A:-gone} $PWD")).toMatchObject({ stdout: "kept gone /tmp\n" });
+    expect(await run("%%bash\nexit 3")).toMatchObject({ exit_code: 3, variables_lost: false, stderr: "" });
+    expect(await run("%%bash\nkill -9 $$")).toMatchObject({ exit_code: 137, variables_lost: false });
+    expect(await run("%%bash\nsleep 300 & exit 2")).toMatchObject({ exit_code: 2, variables_lost: false });
+    const broken = await run(
+      "import signal\nsignal.signal(signal.SIGALRM, signal.default_int_handler)\nsignal.alarm(1)\n__glovebox_line__('%%bash', '\\nsleep 300')",
+    );
+    expect([broken.exception?.name, broken.variables_lost]).toEqual(["KeyboardInterrupt", false]);
+    expect(await run("%%bash\necho $OWN.")).toMatchObject({ stdout: ".\n" });
+    for (const [code, words] of [
+      ["%nothing", /UsageError: %nothing is not there/],
+      ["%%nothing\n1", /UsageError: %%nothing is not there/],
+      ["x = (1\n!ls", /line 1\n {4}x = \(1\n/],
+    ] as const) {
+      const failed = await run(code);
+      expect([failed.exit_code, failed.stderr], code).toEqual([1, expect.stringMatching(words)]);
+      expect(failed.stderr).not.toMatch(/main\.py|lines\.py/);
+    }
+    expect(await run("%time word")).toMatchObject({ displays: [{ content: "'of'" }] });
+  });
+
+  it("shows figures and tables in numbers, as far as they have any", lane, async () => {
+    const run = await open();
+    await run(figures);
+    const numbersOf = async (code: string): Promise<readonly unknown[]> =>
+      ((await run(code)).displays ?? [])
+        .filter(({ media_type: type }) => type.endsWith("+json"))
+        .map(({ content }) => JSON.parse(content) as unknown);
+    const drawn = await numbersOf("Figure(Axes([Line2D('a (s)', [1, 2], [float('nan'), float('inf')])]))");
+    expect(drawn).toMatchObject([
+      {
+        type: "line",
+        x_label: "x (s)",
+        x_unit: "s",
+        elements: [
+          {
+            label: "a (s)",
+            points: [
+              [1, null],
+              [2, null],
+            ],
+          },
+        ],
+      },
+    ]);
+    expect(await numbersOf("Figure(Axes([Line2D('_a', [1], [2])]), Axes([Other()]))")).toMatchObject([
+      {
+        type: "superchart",
+        elements: [
+          { type: "line", elements: [{ label: "Line 1" }] },
+          { type: "unknown", elements: [] },
+        ],
+      },
+    ]);
+    // Without axes, too large, and of a program that does not keep to what matplotlib is.
+    for (const code of [
+      "Figure()",
+      "Figure(Axes([Line2D('a', range(30000), range(30000))]))",
+      "Figure(Axes([Line2D('a', None, None)]))",
+      "Figure(Axes(7))",
+    ]) {
+      expect(await numbersOf(code), code).toEqual([]);
+    }
+    const many = await run("for each in range(300): display(each)");
+    expect([many.displays?.length, many.displays?.at(-1)?.content, many.variables_lost]).toEqual([
+      ...[200, "[more than 200 forms of values left out]", false],
+    ]);
+    // Those of a call that fails are its own.
+    const failed = await run("sys.modules['matplotlib.pyplot'].open = [1]\n1 / 0");
+    expect(failed.displays?.map(({ media_type: type }) => type)).toContain("image/png");
+    expect((await run("1")).displays).toMatchObject([{ content: "1" }]);
+  });
+
   it("gives one call environment variables of its own, and then what was there", lane, async () => {
     const run = await open();
     const seen =
@@ -227,6 +337,7 @@ await asyncio.sleep(0, seen)`);
         ...{ value: 1, is_result: true, media_type: "text/html", encoding: "utf8" },
         content: "<table><tr><td>1</td></tr></table>",
       },
+      { value: 2, is_result: false, media_type: "text/plain", encoding: "utf8", content: expect.any(String) as string },
       { value: 2, is_result: false, media_type: "image/png", encoding: "base64", content: picture },
     ]);
     const formula = await run(

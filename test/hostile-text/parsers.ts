@@ -175,6 +175,7 @@ const others: Readonly<Record<string, Feed>> = {
     call(text, {}),
   "src/engines/local/preload/guards/split-runner.ts splitRunner": asLines,
   "src/e2b/interpreter/execution-events.ts outputEvent": (call, text) => call("stdout", text, 0),
+  "src/e2b/interpreter/languages.ts inInterpreter": (call, text) => [call("bash", text), call("python", text)],
   "src/http/bytes/byte-range.ts readRange": (call, text) => call({ range: text }),
   "src/egress/http/message-head.ts readHead": (call, text) => call(["host", text, "via", text], "1.1"),
   "src/ingress/headers/raw-headers.ts pairsOf": asLines,

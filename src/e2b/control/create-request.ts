@@ -94,16 +94,21 @@ function refuseUnserved(asked: CreateBody, asksForInternet: boolean): void {
   if (asksForInternet && asked.allow_internet_access === true) {
     throw fieldNotServed("allow_internet_access", "sandboxes of this API have no network; leave it out or send false");
   }
-  if (network !== undefined && !deniesAll(network)) {
-    throw fieldNotServed("network", `sandboxes of this API have no network; leave it out, or deny ${whole}`);
+  if (network !== undefined && !isClosed(network)) {
+    throw fieldNotServed(
+      "network",
+      `sandboxes of this API have no network; leave it out, deny ${whole} or send allowPublicTraffic false`,
+    );
   }
 }
 
 /** Whether rules only say what holds anyway. */
-function deniesAll({ denyOut, ...others }: Readonly<Record<string, unknown>>): boolean {
+function isClosed({ denyOut, allowPublicTraffic, ...others }: Readonly<Record<string, unknown>>): boolean {
   const isEmpty = (value: unknown): boolean => value === undefined || (Array.isArray(value) && value.length === 0);
   const deniesWhole = Array.isArray(denyOut) && denyOut.includes(whole);
-  return deniesWhole && Object.entries(others).every(([name, value]) => name === "allowOut" && isEmpty(value));
+  const [out, inwards] = [deniesWhole || isEmpty(denyOut), allowPublicTraffic ?? false];
+  if (!out || inwards !== false || !(deniesWhole || allowPublicTraffic === false)) return false;
+  return Object.entries(others).every(([name, value]) => name === "allowOut" && isEmpty(value));
 }
 
 function quoted(text: string): string {

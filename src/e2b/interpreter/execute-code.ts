@@ -13,7 +13,7 @@ import { errorEvent, eventsOf, notesOf, outputEvent } from "./execution-events.t
 import { ExecutionStream } from "./execution-stream.ts";
 import { findContext } from "./contexts.ts";
 import type { InterpreterRequest } from "./interpreter-request.ts";
-import { findLanguage } from "./languages.ts";
+import { bashContext, findLanguage, inInterpreter } from "./languages.ts";
 
 const executeSchema = z.strictObject({
   code: z.string(),
@@ -39,11 +39,13 @@ export async function executeCode(call: InterpreterRequest): Promise<void> {
   if (named !== undefined && language !== undefined) {
     throw new E2bRefusal(400, "body: expected context_id or language, got both");
   }
-  const row = named === undefined ? null : await findContext(call, named);
-  const found = row?.language ?? findLanguage(language);
+  const known = named === undefined ? null : await findContext(call, named);
+  const found = known?.language ?? findLanguage(language);
+  // A default one that is not there yet is made by its runtime.
+  const own = known?.exists === true ? known.id : found === "bash" ? bashContext : null;
   const held = inFlight.hold(principal, streamBytes);
   response.once("close", () => held.release());
-  const record = context.executions.of(sandbox, row?.context ?? (found === "python" ? found : "bun"));
+  const record = context.executions.of(sandbox, own ?? (found === "python" ? found : "bun"));
   record.count += 1;
   const stream = new ExecutionStream(response, { type: "number_of_executions", execution_count: record.count });
   const say = async (name: "stdout" | "stderr", text: string): Promise<void> => {
@@ -52,8 +54,9 @@ export async function executeCode(call: InterpreterRequest): Promise<void> {
   const decoders = { stdout: new StringDecoder("utf8"), stderr: new StringDecoder("utf8") };
   const request = {
     session_id: sandbox.sessionId,
-    ...(row === null ? {} : { context: row.context }),
-    ...{ code, language: found, environment: { ...globalVariables(sandbox), ...variables } },
+    ...(own === null ? {} : { context: own }),
+    ...inInterpreter(found, code),
+    environment: { ...globalVariables(sandbox), ...variables },
     // The client's own time counts: it disconnects.
     timeout_seconds: platform.config.ceilings.timeoutMs / 1000,
   };

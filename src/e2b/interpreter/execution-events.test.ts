@@ -27,6 +27,34 @@ it("a value is one result with all its forms, without a text's own quotes", () =
   ]);
 });
 
+it("charts and tables are what SDKs expect of them, or left out", () => {
+  const chart = { type: "pie", title: null, elements: [{ label: "a", angle: 90, radius: 1 }] };
+  const told = (type: string, content: string): unknown =>
+    eventsOf(answer({ displays: [shown(0, `application/vnd.glovebox.${type}+json`, content)] }))[0];
+  expect(told("chart", JSON.stringify(chart))).toMatchObject({ chart });
+  const both = { type: "superchart", title: "t", elements: [chart, chart] };
+  expect(told("chart", JSON.stringify(both))).toMatchObject({ chart: both });
+  expect(told("table", '{"a":[1,null,"x"],"__proto__":[true]}')).toMatchObject({ data: { a: [1, null, "x"] } });
+  const forged: readonly (readonly [string, string])[] = [
+    ["chart", "NaN"],
+    ["chart", '{"type":"pie","title":null,"elements":[{"label":"a","angle":NaN,"radius":1}]}'],
+    ["chart", '{"type":"pie"}'],
+    ["chart", '{"type":"toString","title":null,"elements":[]}'],
+    ["chart", JSON.stringify({ ...chart, is_main_result: true })],
+    ["chart", JSON.stringify({ ...both, elements: [both] })],
+    ["chart", `${'{"type":"superchart","title":"","elements":['.repeat(5_000)}${"]}".repeat(5_000)}`],
+    ["chart", JSON.stringify({ ...chart, elements: Array(40_000).fill(chart.elements[0]) })],
+    ["chart", "\ufffd\0"],
+    ["table", "[[1]]"],
+    ["table", '{"a":1}'],
+    ["table", '{"a":[[1]]}'],
+    ["table", `{"a":[${"0,".repeat(60_000)}0]}`],
+  ];
+  for (const [type, content] of forged) {
+    expect(told(type, content), content.slice(0, 90)).toEqual({ type: "result", is_main_result: false, extra: {} });
+  }
+});
+
 it("an end by force, by exit or by the interpreter's end is an error with a name", () => {
   const error = { error_type: "TIMEOUT", message: "Over.", suggestion: "Less.", context: {} };
   const ends: readonly (readonly [Partial<RunCodeResponse>, string, string])[] = [

@@ -1,5 +1,8 @@
+import type { ZodType } from "zod";
 import { assertBoundedJson } from "../../base/json/bounded-json.ts";
+import { chartMediaType, tableMediaType } from "../../operations/contract/wire-values.ts";
 import type { RunCodeResponse } from "../../operations/session/run-code-contract.ts";
+import { chartForm, tableForm } from "./chart-form.ts";
 import type { ExecutionEvent } from "./execution-stream.ts";
 
 type Display = NonNullable<RunCodeResponse["displays"]>[number];
@@ -12,6 +15,12 @@ const formats: Readonly<Record<string, string>> = {
   "image/png": "png",
   "image/jpeg": "jpeg",
   "text/latex": "latex",
+};
+
+/** The same of what they show in numbers, with the form that their readers count on. */
+const numbers: Readonly<Record<string, readonly [name: string, form: ZodType]>> = {
+  [chartMediaType]: ["chart", chartForm],
+  [tableMediaType]: ["data", tableForm],
 };
 
 /** What a call that has ended tells, in E2B's form: what it showed, and the error that ended it. */
@@ -35,6 +44,11 @@ function formOf({ media_type: type, content }: Display): readonly (readonly [str
   if (type === "application/json") {
     const json = parseShownJson(content);
     return json === undefined ? [] : [["json", json]];
+  }
+  const [name, form] = numbers[type] ?? [];
+  if (name !== undefined && form !== undefined) {
+    const read = form.safeParse(parseShownJson(content));
+    return read.success ? [[name, read.data]] : [];
   }
   const format = formats[type];
   return format === undefined ? [] : [[format, content]];

@@ -36,3 +36,8 @@ export const toolingFilesModes = ["named", "locked"] as const;
 
 /** What a host path is to be used for. */
 export const mountUses = ["project", "additional"] as const;
+
+/** What a figure shows, in numbers. */
+export const chartMediaType = "application/vnd.glovebox.chart+json";
+/** The columns of a table. */
+export const tableMediaType = "application/vnd.glovebox.table+json";

@@ -6,7 +6,13 @@ import { programResponse } from "../contract/request/program-schema.ts";
 import { programText } from "../contract/program-text.ts";
 import { runSettings } from "../contract/request/run-settings-schema.ts";
 import { secretsSchema } from "../contract/request/secrets-schema.ts";
-import { isolationLevels, javascriptRuntimes, languages } from "../contract/wire-values.ts";
+import {
+  chartMediaType,
+  isolationLevels,
+  javascriptRuntimes,
+  languages,
+  tableMediaType,
+} from "../contract/wire-values.ts";
 import { contextName, keepVariables, sessionId } from "./session-id-schema.ts";
 
 /** Request of a call in a session (SPEC SE0). */
@@ -56,7 +62,7 @@ const runCodeResponseSchema = z.object({
         media_type: z
           .string()
           .describe(
-            "text/plain, text/html, text/markdown, text/latex, application/json, image/svg+xml, image/png or image/jpeg.",
+            "text/plain, text/html, text/markdown, text/latex, application/json, image/svg+xml, image/png, image/jpeg; of figures and tables also their numbers, as application/vnd.glovebox.chart+json and .table+json.",
           ),
         encoding: z.enum(["utf8", "base64"]),
         content: z.string(),
@@ -80,9 +86,12 @@ const runCodeResponseSchema = z.object({
   ...programResponse,
 });
 
-/** What is displayed, as text if there is a text form: HTML tables repeat the same. */
+/** What repeats another form for programs. */
+const forPrograms: ReadonlySet<string> = new Set(["text/html", chartMediaType, tableMediaType]);
+
+/** What is displayed, as text if there is a text form. */
 function displayLines(displays: RunCodeResponse["displays"] = []): readonly string[] {
-  return displays.flatMap(({ media_type: type, content }) => (type === "text/html" ? [] : [`${type}:`, content]));
+  return displays.flatMap(({ media_type: type, content }) => (forPrograms.has(type) ? [] : [`${type}:`, content]));
 }
 
 const preloadCaveat =

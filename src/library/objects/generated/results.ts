@@ -193,7 +193,7 @@ export interface SessionRunResult {
         readonly value: number;
         /** Whether that is the value of the last expression. */
         readonly isResult: boolean;
-        /** text/plain, text/html, text/markdown, text/latex, application/json, image/svg+xml, image/png or image/jpeg. */
+        /** text/plain, text/html, text/markdown, text/latex, application/json, image/svg+xml, image/png, image/jpeg; of figures and tables also their numbers, as application/vnd.glovebox.chart+json and .table+json. */
         readonly mediaType: string;
         readonly encoding: "utf8" | "base64";
         readonly content: string;

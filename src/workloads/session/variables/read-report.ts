@@ -52,6 +52,8 @@ const report = z.strictObject({
           "image/svg+xml",
           "image/png",
           "image/jpeg",
+          "application/vnd.glovebox.chart+json",
+          "application/vnd.glovebox.table+json",
         ]),
         encoding: z.enum(["utf8", "base64"]),
         content: z.string(),

@@ -11,10 +11,17 @@ import { KeptInterpreter } from "./kept-interpreter.ts";
 /** The interpreter's own file, in the folder of its context. */
 export const interpreterMain = { python: "main.py", javascript: "main.js" } as const;
 
-const scripts = {
-  python: new URL("../../../../images/runners/python-interpreter.py", import.meta.url),
-  javascript: new URL("../../../../images/runners/javascript-interpreter.cjs", import.meta.url),
-} as const;
+/** Its files, by their paths in that folder. */
+const scripts: Readonly<Record<keyof typeof interpreterMain, Readonly<Record<string, URL>>>> = {
+  python: {
+    [interpreterMain.python]: new URL("../../../../images/runners/python-interpreter.py", import.meta.url),
+    "charts.py": new URL("../../../../images/runners/python-charts.py", import.meta.url),
+    "lines.py": new URL("../../../../images/runners/python-lines.py", import.meta.url),
+  },
+  javascript: {
+    [interpreterMain.javascript]: new URL("../../../../images/runners/javascript-interpreter.cjs", import.meta.url),
+  },
+};
 
 /** What a context's interpreter is started as: its file is in a folder of its own, since several may start at once. */
 export function interpreterKind({ name, toolchain }: Context): RunnerKind {
@@ -44,13 +51,18 @@ export async function startInterpreter(
   const { sandbox, profile } = live;
   const language = interpreterOf(context.toolchain);
   const main = interpreterMain[language];
-  const content = Buffer.from(await readPackagedScript(scripts[language]));
+  const files = await Promise.all(
+    Object.entries(scripts[language]).map(async ([path, file]) => ({
+      path,
+      content: Buffer.from(await readPackagedScript(file)),
+    })),
+  );
   const process = await live.runner.take(interpreterKind(context), options);
   const job = encodeJob({
     main,
     arguments: [],
     environment,
-    files: [{ path: main, content }],
+    files,
     folder: `${sandbox.folderOf(codeFolder)}/${context.name}`,
     workingDirectory: sandbox.folderOf(profile.workingDirectory),
     empties: true,
