@@ -59,6 +59,8 @@ export const engineWordExceptions: Readonly<Record<string, string>> = {
   "src/policy/mounts/built-in-patterns.ts": "names under which products keep keys and sockets, whatever engine is used",
   "src/workloads/proof/attacks/attack.ts":
     "what is known of attacks on the engines that were tried, as docs/threat-model.md",
+  "src/workloads/proof/attacks/direct-attacks.ts":
+    "what is known of attacks on the engines that were tried, as docs/threat-model.md",
   "src/workloads/proof/attacks/file-attacks.ts":
     "what is known of attacks on the engines that were tried, as docs/threat-model.md",
   "src/workloads/proof/attacks/kernel-attacks.ts":

@@ -2,9 +2,58 @@ import type { Sabotage } from "./sabotage.ts";
 
 const folder = "src/engines/kubernetes";
 const engineTest = `${folder}/kubernetes-engine.test.ts`;
+const configTest = `${folder}/kubeconfig.test.ts`;
 const checkTest = `${folder}/check-cluster.test.ts`;
 
 export const kubernetesSabotages: readonly Sabotage[] = [
+  {
+    id: "kubernetes: credentials go to a server in the clear",
+    file: `${folder}/kubeconfig.ts`,
+    find: 'if (url?.protocol !== "https:")',
+    replace: "if (url === null)",
+    test: configTest,
+    name: "a server in the clear",
+  },
+  {
+    id: "kubernetes: a small configuration may become large",
+    file: `${folder}/kubeconfig.ts`,
+    find: "parse(text, { maxAliasCount: 0 })",
+    replace: "parse(text)",
+    test: configTest,
+    name: "refuses what would grow",
+  },
+  {
+    id: "kubernetes: a password of the configuration is passed over",
+    file: `${folder}/kubeconfig.ts`,
+    find: 'if (fields["username"] !== undefined) throw',
+    replace: 'if (fields["username"] === null) throw',
+    test: configTest,
+    name: "a password",
+  },
+  {
+    id: "kubernetes: a proxy of the configuration is passed over",
+    file: `${folder}/kubeconfig.ts`,
+    find: 'if (cluster.fields["proxy-url"] !== undefined)',
+    replace: 'if (cluster.fields["proxy-url"] === null)',
+    test: configTest,
+    name: "refuses a proxy",
+  },
+  {
+    id: "kubernetes: files of the configuration are read whole, however long",
+    file: `${folder}/read-config-text.ts`,
+    find: "if (bytes > maxConfigBytes) throw",
+    replace: "if (bytes < 0) throw",
+    test: configTest,
+    name: "are read only so far",
+  },
+  {
+    id: "kubernetes: a command that gives credentials may ask at the terminal",
+    file: `${folder}/credentials.ts`,
+    find: "spec: { interactive: false }",
+    replace: "spec: { interactive: true }",
+    test: configTest,
+    name: "and no terminal",
+  },
   {
     id: "kubernetes: a missing right is not told of",
     file: `${folder}/account-rights.ts`,

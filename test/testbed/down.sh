@@ -32,6 +32,9 @@ main() {
   open_state || { say "$why" && exit 1; }
   export CONTAINERS_CONF=$testbed/podman/containers.conf
   DOCKER_HOST=$default_docker_host
+  if [ -d "$testbed/kubernetes" ]; then
+    ! is_root || "$here/kubernetes/down.sh" "$testbed/kubernetes" || say "some parts of the cluster remain"
+  fi
   down registry
   down podman podman
   down rootless

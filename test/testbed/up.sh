@@ -7,14 +7,15 @@ for file in "$here"/{lib,daemons,packages,rootfs,images}.sh "$here"/parts/*.sh; 
   . "$file"
 done
 
-all_parts=(local docker runsc podman rootless registry postgres redis chromium clock)
+usual_parts=(local docker runsc podman rootless registry postgres redis chromium clock)
+all_parts=("${usual_parts[@]}" kubernetes)
 parts=()
 require=0
 table=()
 missing=0
 
 usage() {
-  echo "usage: up.sh [--require] [PART...]   parts: ${all_parts[*]} (default: all)"
+  echo "usage: up.sh [--require] [PART...]   parts: ${all_parts[*]} (default: all but kubernetes)"
   echo "  --require   exit 1 when a requested part is missing"
 }
 
@@ -33,9 +34,9 @@ read_arguments() {
         ;;
     esac
   done
-  [ ${#parts[@]} -gt 0 ] || parts=("${all_parts[@]}")
-  # gVisor is a runtime of Docker, and the registry is filled from Docker.
-  if wanted runsc || wanted registry; then want docker; fi
+  [ ${#parts[@]} -gt 0 ] || parts=("${usual_parts[@]}")
+  # gVisor is a runtime of Docker, and the registry and a cluster's node are filled from Docker.
+  if wanted runsc || wanted registry || wanted kubernetes; then want docker; fi
 }
 
 now_ms() { echo $(($(date +%s%N) / 1000000)); }
@@ -117,6 +118,7 @@ write_environment() {
     if daemon_pid rootless >/dev/null; then
       printf 'export GLOVEBOX_TEST_ROOTLESS_SOCKET=%q\n' "$(rootless_socket)"
     fi
+    if [ -e "$kubernetes_state/run/kubelet.pid" ] && [ -f "$kubernetes_state/env" ]; then cat "$kubernetes_state/env"; fi
     if registry_answers; then printf 'export GLOVEBOX_TEST_REGISTRY=%q\n' "$registry_address"; fi
     for name in "${images[@]}"; do
       variable=GLOVEBOX_TEST_IMAGE_${name^^}

@@ -1,8 +1,8 @@
 import { execFile } from "node:child_process";
-import { readFile } from "node:fs/promises";
 import { promisify } from "node:util";
 import type { ClusterAccess, ConfigData, CredentialCommand } from "./kubeconfig.ts";
 import { noCredentials } from "./kubernetes-errors.ts";
+import { readConfigText } from "./read-config-text.ts";
 
 /** What proves to a server who asks. */
 export interface Credentials {
@@ -103,7 +103,7 @@ function readExecCredential(text: string): {
 export async function readData(data: ConfigData | null | undefined): Promise<string | undefined> {
   if (data === null || data === undefined) return undefined;
   if ("text" in data) return data.text;
-  return readFile(data.file, "utf8").catch((error: unknown) => {
+  return readConfigText(data.file).catch((error: unknown) => {
     throw noCredentials("a file that the kubeconfig names cannot be read", error);
   });
 }

@@ -1,6 +1,6 @@
-import { readFile } from "node:fs/promises";
 import { ownCluster, readKubeconfig, serviceAccountFolder, type ClusterAccess, type ConfigFile } from "./kubeconfig.ts";
 import { configFault, noCluster } from "./kubernetes-errors.ts";
+import { readConfigText } from "./read-config-text.ts";
 import type { KubernetesSettings } from "./settings.ts";
 
 /** The cluster that the deployment names, or the one that this process runs in. @throws ENGINE_UNAVAILABLE */
@@ -12,15 +12,16 @@ export async function findCluster(
   if (files.length > 0) return readKubeconfig(files, { context, namespace });
   const host = environment["KUBERNETES_SERVICE_HOST"];
   if (host === undefined) throw noCluster();
-  const own = await readFile(`${serviceAccountFolder}/namespace`, "utf8").catch(() => "default");
+  const own = await readConfigText(`${serviceAccountFolder}/namespace`).catch(() => "default");
   return ownCluster(host, environment["KUBERNETES_SERVICE_PORT"] ?? "443", namespace ?? own.trim());
 }
 
 async function readConfigFile(path: string): Promise<ConfigFile | null> {
   try {
-    return { path, text: await readFile(path, "utf8") };
+    return { path, text: await readConfigText(path) };
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
-    throw configFault("it cannot be read", undefined, error);
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT") return null;
+    throw configFault(`${path} cannot be read: ${message.slice(0, 200)}`, undefined, error);
   }
 }

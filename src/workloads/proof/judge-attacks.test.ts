@@ -35,6 +35,12 @@ describe("declaredAt", () => {
     expect(declaredAt(attack, "docker", able)).toEqual({ verdict: "denied" });
     expect(declaredAt(attack, "apple", able)).toEqual({ verdict: "denied" });
     expect(declaredAt(attack, "docker", { ...able, seccomp: "no" })).toMatchObject({ verdict: "open" });
+    const [onCluster] = attacksOf({
+      ...{ group: "G", control: "unsealed", deniedBy: "seccomp" },
+      attacks: { one: "do it" },
+      exceptions: { one: { kubernetes: open("it is the node's") } },
+    });
+    expect(declaredAt(onCluster!, "kubernetes", able)).toEqual({ verdict: "open", why: "it is the node's" });
     const shared: Attack = { ...attack, whereShared: contained("it is its own") };
     expect(declaredAt(shared, "docker", { ...able, supervisor: "apart" })).toEqual({ verdict: "denied" });
     expect(declaredAt(shared, "docker", { ...able, supervisor: "shared" })).toMatchObject({ verdict: "contained" });

@@ -1,7 +1,14 @@
 import type { Capabilities } from "../../engines/capabilities.ts";
 import type { EngineName } from "../../engines/engine.ts";
 import { isWall } from "../../policy/isolation.ts";
-import { expectedAt, ownKernelPlace, places, type Attack, type Expectation, type Place } from "./attacks/attack.ts";
+import {
+  declaredPlaces,
+  expectedAt,
+  ownKernelPlace,
+  type Attack,
+  type DeclaredPlace,
+  type Expectation,
+} from "./attacks/attack.ts";
 
 /**
  * What became of an attack. `denied`; `contained`: it got what its own sandbox has, and nothing of the host; `open`: it got
@@ -21,9 +28,9 @@ export interface JudgedAttack {
  * The column of the table for an engine: where another kernel than this machine's answers, what is said of such a kernel counts;
  * an engine that the table has no column for must deny all.
  */
-function placeOf(engine: EngineName, { seccomp }: Pick<Capabilities, "seccomp">): Place | null {
+function placeOf(engine: EngineName, { seccomp }: Pick<Capabilities, "seccomp">): DeclaredPlace | null {
   if (seccomp !== "yes") return ownKernelPlace;
-  return places.find((place) => place === engine) ?? null;
+  return declaredPlaces.find((place) => place === engine) ?? null;
 }
 
 /** What the engine is declared to do with an attack. */

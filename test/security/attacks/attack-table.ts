@@ -30,7 +30,9 @@ export function isProven(attack: Attack): boolean {
 export function attackTable(): string {
   const groups = Map.groupBy(attacks, ({ group }) => group);
   const proven = attacks.filter(isProven).length;
-  const everywhere = attacks.filter((attack) => isProven(attack) && Object.keys(attack.exceptions).length === 0).length;
+  const everywhere = attacks.filter(
+    (attack) => isProven(attack) && places.every((place) => attack.exceptions[place] === undefined),
+  ).length;
   const notes = new Notes();
   const tables = [...groups].map(([group, rows]) => tableOf(group, rows, notes));
   return [

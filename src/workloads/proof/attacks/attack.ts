@@ -1,6 +1,9 @@
 /** Where attacks are run: engines, and Docker with gVisor. */
 export const places = ["docker", "podman", "runsc", "local"] as const;
 export type Place = (typeof places)[number];
+/** Those that have exceptions of their own; the attacks run there only by `doctor --prove`. */
+export const declaredPlaces = [...places, "kubernetes"] as const;
+export type DeclaredPlace = (typeof declaredPlaces)[number];
 /** The one whose sandboxes have a kernel of their own. */
 export const ownKernelPlace: Place = "runsc";
 
@@ -54,7 +57,7 @@ export interface Attack {
   /** Why no control can show it on the test machine; such an attack is not counted. */
   readonly unshown?: string;
   /** Where it is not denied. */
-  readonly exceptions: Readonly<Partial<Record<Place, Expectation>>>;
+  readonly exceptions: Readonly<Partial<Record<DeclaredPlace, Expectation>>>;
   /** What becomes of it where programs share their user with what watches over them; default: the same. */
   readonly whereShared?: Expectation;
 }
@@ -113,6 +116,6 @@ export function attacksOf(group: GroupOfAttacks): readonly Attack[] {
 export const contained = (why: string): Expectation => ({ verdict: "contained", why });
 export const open = (why: string): Expectation => ({ verdict: "open", why });
 
-export function expectedAt(attack: Attack, place: Place): Expectation {
+export function expectedAt(attack: Attack, place: DeclaredPlace): Expectation {
   return attack.exceptions[place] ?? { verdict: "denied" };
 }

@@ -1,4 +1,4 @@
-import { attacksOf, type Attack } from "./attack.ts";
+import { attacksOf, open, type Attack } from "./attack.ts";
 
 /** Attacks on the network that bypass its proxy. */
 export const directAttacks: readonly Attack[] = attacksOf({
@@ -14,5 +14,11 @@ export const directAttacks: readonly Attack[] = attacksOf({
     "pings-host": "ping the host",
     "finds-way-out": "find a network device besides loopback",
     "changes-network": "add a network device",
+  },
+  exceptions: {
+    "sends-to-everybody": {
+      kubernetes: open("the pod's device takes such packets, and what enforces the policy drops them or not"),
+    },
+    "finds-way-out": { kubernetes: open("each pod has a device; the policy denies what it would reach") },
   },
 });

@@ -52,8 +52,8 @@ export const fileAttacks: readonly Attack[] = attacksOf({
     "plants-library": "readOnlyRoot",
   },
   exceptions: {
-    "learns-engine-folder": { docker: overlay, podman: overlay },
+    "learns-engine-folder": { docker: overlay, podman: overlay, kubernetes: overlay },
     "learns-resolvers-of-the-host": { podman: open("Podman copies the host's /etc/resolv.conf") },
-    "learns-boot-number": { docker: sameKernel, podman: sameKernel, local: sameKernel },
+    "learns-boot-number": { docker: sameKernel, podman: sameKernel, local: sameKernel, kubernetes: sameKernel },
   },
 });

@@ -105,7 +105,17 @@ export const kernelAttacks: readonly Attack[] = attacksOf({
     "opens-asynchronous-input-output": ownKernel,
     "maps-huge-pages": ownKernel,
     "shares-huge-pages": ownKernel,
-    "holds-many-file-locks": { ...ownKernel, docker: uncounted, podman: uncounted, local: uncounted },
+    "holds-many-file-locks": {
+      ...ownKernel,
+      docker: uncounted,
+      podman: uncounted,
+      local: uncounted,
+      kubernetes: uncounted,
+    },
+    "opens-many-files": { kubernetes: open("the limit is the node's; no field of a pod sets one") },
+    "watches-pressure": {
+      kubernetes: open("pods cannot have /proc/pressure covered; only who may end the pod waits for them"),
+    },
     "opens-io-uring": ownRing,
     "traces-child": ownKernel,
     "unshares-user-namespace": ownKernel,

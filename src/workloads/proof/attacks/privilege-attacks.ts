@@ -1,4 +1,4 @@
-import { attacksOf, contained, type Attack } from "./attack.ts";
+import { attacksOf, contained, open, type Attack } from "./attack.ts";
 
 /** Users, capabilities and priorities. */
 export const privilegeAttacks: readonly Attack[] = attacksOf({
@@ -21,7 +21,10 @@ export const privilegeAttacks: readonly Attack[] = attacksOf({
   controls: { "runs-setuid-program": "ordinaryUser", "takes-real-time-priority": "hostProcess" },
   deniedByOf: { "keeps-setuid-in-scratch": "setuidRefusal", "locks-memory": "memoryLimit" },
   exceptions: {
-    "keeps-setuid-in-scratch": { runsc: contained("gVisor does not show such options; it starts no setuid programs") },
+    "keeps-setuid-in-scratch": {
+      runsc: contained("gVisor does not show such options; it starts no setuid programs"),
+      kubernetes: open("pods mount such folders without these options; no-new-privileges and the filter deny the rest"),
+    },
     "favours-itself": { runsc: contained("only among the programs of its own sandbox") },
   },
 });
