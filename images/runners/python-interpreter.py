@@ -450,6 +450,9 @@ def _main():
 
     names = ("stdin", "stdout", "stderr")
     streams = [getattr(sys, name) for name in names]
+    if hasattr(streams[2], "reconfigure"):
+        # A line that `print` writes in two pieces leaves as one.
+        streams[2].reconfigure(line_buffering=True, write_through=False)
     settings = [(stream.encoding, stream.errors) for stream in streams]
 
     def open_stream(number):

@@ -1,6 +1,7 @@
 import { Sandbox } from "@e2b/code-interpreter";
 import { Sandbox as PlainSandbox } from "e2b";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { maxJsonValues } from "../../src/base/json/bounded-json.ts";
 import { openE2bScene, type E2bScene, type SandboxAddress } from "../helpers/e2b-scene.ts";
 import { useGlovebox } from "../helpers/open-glovebox.ts";
 
@@ -96,7 +97,7 @@ describe.each(["docker", "local"] as const)("E2B's code interpreter on %s", (eng
     expect(results[1]?.formats()).toEqual(["html", "latex", "json"]);
     const displayed = await sandbox.runCode("display(1)");
     expect([displayed.text, displayed.results.length]).toEqual([undefined, 1]);
-    const deep = "class Deep:\n    def _repr_json_(self): return [[]] * 60000\nDeep()";
+    const deep = `class Deep:\n    def _repr_json_(self): return [[]] * ${maxJsonValues}\nDeep()`;
     expect((await sandbox.runCode(deep)).results[0]?.json).toBeUndefined();
   });
 
@@ -121,6 +122,8 @@ describe.each(["docker", "local"] as const)("E2B's code interpreter on %s", (eng
     });
     expect(logs.stdout.join("")).toBe("ab\n\ufffdé\n");
     expect(said[0]?.[0]).toBe("a");
+    const pieces = "import sys, time\nsys.stderr.write('c')\ntime.sleep(0.3)\nsys.stderr.write('d\\n')";
+    expect((await sandbox.runCode(pieces)).logs.stderr).toEqual(["cd\n"]);
     expect(performance.now() - began - (said[0]?.[1] ?? 0)).toBeGreaterThan(500);
   });
 

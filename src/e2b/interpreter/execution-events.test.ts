@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { maxJsonValues } from "../../base/json/bounded-json.ts";
 import type { RunCodeResponse } from "../../operations/session/run-code-contract.ts";
 import { eventsOf, notesOf, parseShownJson } from "./execution-events.ts";
 
@@ -48,7 +49,7 @@ it("charts and tables are what SDKs expect of them, or left out", () => {
     ["table", "[[1]]"],
     ["table", '{"a":1}'],
     ["table", '{"a":[[1]]}'],
-    ["table", `{"a":[${"0,".repeat(60_000)}0]}`],
+    ["table", `{"a":[${"0,".repeat(maxJsonValues)}0]}`],
   ];
   for (const [type, content] of forged) {
     expect(told(type, content), content.slice(0, 90)).toEqual({ type: "result", is_main_result: false, extra: {} });
@@ -79,7 +80,7 @@ it("warnings are told where something is gone", () => {
   expect(notesOf(answer({ warnings, restarted: true }))).toEqual(warnings);
 });
 
-it.each([["["], ["[".repeat(100_000)], [`[${"0,".repeat(60_000)}0]`], ["\0"], [""]])(
+it.each([["["], ["[".repeat(100_000)], [`[${"0,".repeat(maxJsonValues)}0]`], ["\0"], [""]])(
   "no JSON, or too much: %.5s",
   (text) => {
     expect(parseShownJson(text)).toBeUndefined();
