@@ -9,11 +9,11 @@
  *   --engines  default docker,podman,local; what does not answer is left out and named
  * Images by GLOVEBOX_IMAGE_PYTHON, _JAVASCRIPT, _TYPESCRIPT and _SESSION.
  */
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { setup } from "../test/lanes/bundled-command.ts";
+import { PackedPackage } from "../test/package/packed-package.ts";
 import { benchImages } from "./parts/images.ts";
 import { firstLine } from "./parts/in-turn.ts";
 import { machineFacts, versionFacts } from "./parts/machine.ts";
@@ -35,8 +35,12 @@ for (const name of ["XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"]) proc
 process.env["GLOVEBOX_PACKAGES_DIR"] = join(home, "packages");
 process.env["LOG_LEVEL"] ??= "error";
 
-// Commands are measured as they are published: bundled. The code that starts them reads this when it is loaded.
-await setup();
+// Commands are measured as they are published, with the code that V8 keeps compiled. What starts them reads this when it is loaded.
+using installed = new PackedPackage();
+const command = join(home, "glovebox");
+writeFileSync(command, `#!/bin/sh\nexec '${process.execPath}' '${join(installed.folder, "dist/cli/main.js")}' "$@"\n`);
+chmodSync(command, 0o755);
+process.env["GLOVEBOX_TEST_COMMAND"] = command;
 const { measures } = await import("./measures/table.ts");
 
 async function take(measure: Measure, plan: BenchPlan): Promise<Measured> {

@@ -1,49 +1,64 @@
 /**
- * Runs E2B's own live tests, unmodified, against `glovebox serve --e2b`, and writes what they say to
- * bench/results/clients.json: `npm run clients -- [ENGINE...]`, by default local and docker. GLOVEBOX_TEST_E2B is a
- * checkout of E2B's repository at the commit below, with the dependencies of packages/js-sdk installed; without it
- * nothing runs.
+ * Runs the live tests of E2B's SDKs, unmodified, against `glovebox serve --e2b`, and writes what they say to
+ * bench/results/clients.json and docs/clients.md: `npm run clients -- [SUITE...] [ENGINE...]`, by default all suites on
+ * local and docker. A suite's variable names a checkout of its repository at its commit, with dependencies installed;
+ * without it that suite is skipped. GLOVEBOX_TEST_E2B_IMAGE is the image of sessions on engines that have images.
  */
 import { execFileSync, spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startKeyServer } from "../test/helpers/key-server.ts";
-import { e2bCommit, liveFiles, parseSuiteReport, type ClientResults, type FileResult } from "./e2b-suite.ts";
-import { withE2bTable } from "./e2b-table.ts";
+import { sessionImages } from "../test/helpers/test-images.ts";
+import { clientSuites, parseSuiteReport, type ClientResults, type ClientSuite, type FileResult } from "./e2b-suite.ts";
+import { withSuiteTable } from "./e2b-table.ts";
 
 const resultsFile = new URL("../bench/results/clients.json", import.meta.url);
 const page = new URL("../docs/clients.md", import.meta.url);
-const { GLOVEBOX_TEST_E2B: checkout = "" } = process.env;
-const named = process.argv.slice(2);
+const words = process.argv.slice(2);
+const named = clientSuites.filter(({ name }) => words.includes(name));
+const engines = words.filter((word) => named.every(({ name }) => name !== word));
 
-if (checkout === "") {
-  process.stdout.write("SKIPPED: E2B's live tests. Set GLOVEBOX_TEST_E2B to a checkout of E2B's repository.\n");
-} else {
-  const commit = execFileSync("git", ["-C", checkout, "rev-parse", "HEAD"], { encoding: "utf8" }).trim();
-  if (commit !== e2bCommit) throw new Error(`GLOVEBOX_TEST_E2B: expected the commit ${e2bCommit}, got ${commit}`);
-  const changed = execFileSync("git", ["-C", checkout, "status", "--porcelain", "--untracked-files=no"]);
-  if (changed.length > 0) throw new Error("GLOVEBOX_TEST_E2B: expected an unmodified checkout");
-  const before: ClientResults = existsSync(resultsFile)
-    ? (JSON.parse(readFileSync(resultsFile, "utf8")) as ClientResults)
-    : { commit, engines: {} };
-  const engines: Record<string, readonly FileResult[]> = before.commit === commit ? { ...before.engines } : {};
-  for (const engine of named.length === 0 ? ["local", "docker"] : named) engines[engine] = await runOn(engine);
-  writeFileSync(resultsFile, `${JSON.stringify({ commit, engines }, null, 2)}\n`);
-  writeFileSync(page, withE2bTable(readFileSync(page, "utf8"), { commit, engines }));
+for (const suite of named.length === 0 ? clientSuites : named) {
+  const checkout = process.env[suite.variable] ?? "";
+  if (checkout === "") {
+    process.stdout.write(`SKIPPED: ${suite.name}. Set ${suite.variable} to a checkout of its repository.\n`);
+    continue;
+  }
+  assertUnmodified(checkout, suite);
+  for (const engine of engines.length === 0 ? ["local", "docker"] : engines) {
+    keepResults(suite, engine, await runOn(engine, join(checkout, suite.folder), suite));
+  }
 }
 
-async function runOn(engine: string): Promise<readonly FileResult[]> {
-  await using server = await startKeyServer(["--engine", engine, "--e2b", "0"]);
+function assertUnmodified(checkout: string, { variable, commit: expected }: ClientSuite): void {
+  const commit = execFileSync("git", ["-C", checkout, "rev-parse", "HEAD"], { encoding: "utf8" }).trim();
+  if (commit !== expected) throw new Error(`${variable}: expected the commit ${expected}, got ${commit}`);
+  const changed = execFileSync("git", ["-C", checkout, "status", "--porcelain", "--untracked-files=no"]);
+  if (changed.length > 0) throw new Error(`${variable}: expected an unmodified checkout`);
+}
+
+/** Each as soon as it is there: a later one may fail to start. */
+function keepResults({ name, commit }: ClientSuite, engine: string, files: readonly FileResult[]): void {
+  const all = JSON.parse(readFileSync(resultsFile, "utf8")) as ClientResults;
+  const before = all[name]?.commit === commit ? all[name].engines : {};
+  const results = { commit, engines: { ...before, [engine]: files } };
+  writeFileSync(resultsFile, `${JSON.stringify({ ...all, [name]: results }, null, 2)}\n`);
+  writeFileSync(page, withSuiteTable(readFileSync(page, "utf8"), name, results));
+}
+
+async function runOn(engine: string, folder: string, suite: ClientSuite): Promise<readonly FileResult[]> {
+  const { GLOVEBOX_TEST_E2B_IMAGE: image = sessionImages.session } = process.env;
+  const settings = engine === "local" ? {} : { GLOVEBOX_IMAGE_SESSION: image };
+  await using server = await startKeyServer(["--engine", engine, "--e2b", "0"], settings);
   const key = await server.addKey("suite");
-  const folder = mkdtempSync(join(tmpdir(), "glovebox-clients-"));
+  const place = mkdtempSync(join(tmpdir(), "glovebox-clients-"));
   try {
-    const report = join(folder, "report.json");
-    const suite = join(checkout, "packages/js-sdk");
-    const words = ["run", "--project", "unit", "--reporter=default", "--reporter=json", `--outputFile=${report}`];
+    const report = join(place, "report.json");
+    const run = ["run", "--reporter=default", "--reporter=json", `--outputFile=${report}`, "--maxWorkers=2"];
     // Its exit code says that a test failed; the report says which.
-    const { error } = spawnSync(join(suite, "node_modules/.bin/vitest"), [...words, "--maxWorkers=2", ...liveFiles], {
-      cwd: suite,
+    const { error } = spawnSync(join(folder, "node_modules/.bin/vitest"), [...run, ...suite.words], {
+      cwd: folder,
       stdio: ["ignore", "inherit", "inherit"],
       env: {
         ...process.env,
@@ -55,11 +70,11 @@ async function runOn(engine: string): Promise<readonly FileResult[]> {
       },
     });
     if (error !== undefined) throw error;
-    const results = parseSuiteReport(readFileSync(report, "utf8"), suite);
+    const results = parseSuiteReport(readFileSync(report, "utf8"), folder);
     for (const { file, failed } of results)
       for (const { name, message } of failed) process.stdout.write(`${engine}: ${file} > ${name}: ${message}\n`);
     return results;
   } finally {
-    rmSync(folder, { recursive: true });
+    rmSync(place, { recursive: true });
   }
 }

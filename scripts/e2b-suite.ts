@@ -1,11 +1,21 @@
 import { relative } from "node:path";
 import { z } from "zod";
 
-/** The commit of E2B's repository whose tests are counted. */
-export const e2bCommit = "b8029973aa7da5f741f7bb1a9f833b38a0885438";
+/** Tests of others that run, unmodified, against `glovebox serve --e2b`. */
+export interface ClientSuite {
+  /** In bench/results/clients.json, in the markers of docs/clients.md, and on the command line. */
+  readonly name: string;
+  /** The environment variable that names a checkout of its repository, at the commit. */
+  readonly variable: string;
+  readonly commit: string;
+  /** Below the checkout, with its dependencies installed. */
+  readonly folder: string;
+  /** What Vitest is to run of it. */
+  readonly words: readonly string[];
+}
 
-/** Files of its JavaScript SDK with tests that need a server; the others of their folders intercept all requests. */
-export const liveFiles: readonly string[] = [
+/** Files of E2B's JavaScript SDK with tests that need a server; the others of their folders intercept all requests. */
+const liveFiles: readonly string[] = [
   ...["info", "kill", "list", "snapshot"].map((name) => `api/${name}`),
   ...["connect", "create", "fork", "host", "internetAccess", "kill", "lifecyclePayload", "metrics", "network"],
   ...["secure", "snapshot", "snapshot-api", "timeout"],
@@ -19,13 +29,22 @@ export const liveFiles: readonly string[] = [
   ...["kill", "ptyConnect", "ptyCreate", "resize", "sendInput"].map((name) => `pty/${name}`),
 ].map((name) => `tests/${name.startsWith("api/") ? "" : "sandbox/"}${name}.test.ts`);
 
-function inFiles(name: string): string {
-  return `files/${name}`;
-}
-
-function inGit(name: string): string {
-  return `git/${name}`;
-}
+export const clientSuites: readonly ClientSuite[] = [
+  {
+    name: "e2b-suite",
+    variable: "GLOVEBOX_TEST_E2B",
+    commit: "b8029973aa7da5f741f7bb1a9f833b38a0885438",
+    folder: "packages/js-sdk",
+    words: ["--project", "unit", ...liveFiles],
+  },
+  {
+    name: "interpreter-suite",
+    variable: "GLOVEBOX_TEST_E2B_INTERPRETER",
+    commit: "7df1757bfd5baa037f909ce97c2dbe014da973c0",
+    folder: "js",
+    words: [],
+  },
+];
 
 /** What one file of the suite said. */
 export interface FileResult {
@@ -37,10 +56,14 @@ export interface FileResult {
   readonly failed: readonly { readonly name: string; readonly message: string }[];
 }
 
-export interface ClientResults {
+/** What a suite said on each engine. */
+export interface SuiteResults {
   readonly commit: string;
   readonly engines: Readonly<Record<string, readonly FileResult[]>>;
 }
+
+/** By the suite's name. */
+export type ClientResults = Readonly<Record<string, SuiteResults>>;
 
 const reportSchema = z.object({
   testResults: z.array(
@@ -85,4 +108,12 @@ function firstLine(message: string): string {
     .replaceAll(/\bi[a-z0-9]{20}\b/g, "ID")
     .replaceAll(/127\.0\.0\.1:\d+/g, "SERVER")
     .slice(0, maxMessage);
+}
+
+function inFiles(name: string): string {
+  return `files/${name}`;
+}
+
+function inGit(name: string): string {
+  return `git/${name}`;
 }

@@ -1,8 +1,8 @@
-import type { ClientResults, FileResult } from "./e2b-suite.ts";
+import type { FileResult, SuiteResults } from "./e2b-suite.ts";
 import { replaceMarked } from "./marked-section.ts";
 
-/** The text of docs/clients.md with the table of E2B's own tests that pass, and the reasons of those that do not. */
-export function withE2bTable(text: string, { commit, engines }: ClientResults): string {
+/** The text of docs/clients.md with the table of a suite's tests that pass, and the reasons of those that do not. */
+export function withSuiteTable(text: string, suite: string, { commit, engines }: SuiteResults): string {
   const names = Object.keys(engines).toSorted();
   const files = [...new Set(names.flatMap((name) => (engines[name] ?? []).map(({ file }) => file)))].toSorted();
   const rows = files.map((file) => [
@@ -14,7 +14,7 @@ export function withE2bTable(text: string, { commit, engines }: ClientResults): 
   const lines = [["file", ...names, "why not"], Array<string>(names.length + 2).fill("---"), ...rows];
   const table = lines.map((cells) => `| ${cells.join(" | ")} |`).join("\n");
   const about = `At commit \`${commit.slice(0, 12)}\`, passed of all: ${all}.`;
-  return replaceMarked(text, "e2b-suite", `${about}\n\n${table}`);
+  return replaceMarked(text, suite, `${about}\n\n${table}`);
 }
 
 /** Passed of those that ran. */

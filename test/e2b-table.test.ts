@@ -1,18 +1,19 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { e2bCommit, parseSuiteReport, type ClientResults } from "../scripts/e2b-suite.ts";
-import { withE2bTable } from "../scripts/e2b-table.ts";
+import { clientSuites, parseSuiteReport, type ClientResults } from "../scripts/e2b-suite.ts";
+import { withSuiteTable } from "../scripts/e2b-table.ts";
 import { projectFolder } from "./helpers/project-folder.ts";
 
 const read = (name: string): string => readFileSync(join(projectFolder, "docs", name), "utf8");
 
-it("docs/clients.md has what E2B's own tests said", () => {
-  const results = JSON.parse(read("../bench/results/clients.json")) as ClientResults;
-  expect(results.commit).toBe(e2bCommit);
+it.each(clientSuites)("docs/clients.md has what the tests of $name said", ({ name, commit }) => {
+  const results = (JSON.parse(read("../bench/results/clients.json")) as ClientResults)[name];
+  if (results === undefined) throw new Error(`expected results of ${name}: run npm run clients`);
+  expect(results.commit).toBe(commit);
   expect(Object.keys(results.engines)).toEqual(expect.arrayContaining(["docker", "local"]));
   const text = read("clients.md");
-  expect(text, "stale: run npm run clients").toBe(withE2bTable(text, results));
+  expect(text, "stale: run npm run clients").toBe(withSuiteTable(text, name, results));
 });
 
 it("a report counts what failed, what was skipped and what could not run at all", () => {
@@ -34,8 +35,8 @@ it("a report counts what failed, what was skipped and what could not run at all"
     { file: "sandbox/b", passed: 1, skipped: 1, failed: [{ name: "three", message: "Error: at SERVER" }] },
   ]);
   expect(() => parseSuiteReport("{}", "/suite")).toThrow("testResults");
-  const text = withE2bTable("<!-- generated:e2b-suite -->\n<!-- /generated:e2b-suite -->", {
-    commit: e2bCommit,
+  const text = withSuiteTable("<!-- generated:s -->\n<!-- /generated:s -->", "s", {
+    commit: "b8029973aa7d",
     engines: { local: parseSuiteReport(JSON.stringify(report), "/suite") },
   });
   expect(text).toContain("1 of 3 on local");

@@ -296,6 +296,7 @@ export const notFed: Readonly<Record<string, string>> = {
   "src/egress/proxy-process.ts proxyError": makesError,
   "src/engines/docker-api/http/parse-address.ts parseAddress": "an address of the operator's",
   "src/engines/docker/parse-docker-host.ts parseDockerHost": "an address of the operator's",
+  "src/engines/kubernetes/kubernetes-refusals.ts noRuntime": makesError,
   "src/engines/local/bubblewrap/namespaces/host-tools.ts findHostTools": "the PATH of the process itself",
   "src/engines/local/interpreters/bun-binary.ts findBunBinary": asks,
   "src/mcp/install/merge-json.ts mergeJson": "the person's own settings, read by the person's own command",
