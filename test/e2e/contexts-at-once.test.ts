@@ -158,6 +158,8 @@ with open(f'/proc/{pid}/fd/1', 'wb', buffering=0) as stream:
       }
       // Between calls there is nothing to interrupt.
       for (let count = 0; count < 5; count += 1) await glovebox().contexts.interrupt({ session_id, context: "a" });
+      const pid = shown(await run("a", "import os; os.getpid()"));
+      await run("b", `import os, signal; os.kill(${pid}, signal.SIGINT)`);
       expect(await run("a", "x")).toMatchObject({ displays: [{ content: "4" }], variables_lost: false });
       expect(shown(await run("b", "x"))).toBe("'of b'");
       await expect(glovebox().contexts.interrupt({ session_id, context: "none" })).rejects.toMatchObject({

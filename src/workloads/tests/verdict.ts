@@ -40,7 +40,8 @@ export function judgeTests(tests: EndedTests): Judgement {
     return couldNotRun("The sandbox went away while the tests ran, or before their report was read.");
   if (!isGone)
     return couldNotRun("Something that the tests started may be alive still, so their report does not count.");
-  if (state === "unreadable") return couldNotRun("The report is not what its runner wrote, or too large.");
+  if (state === "unreadable")
+    return couldNotRun("The report is not what its runner wrote, or too large, or reading it took too long.");
   if (state === "read") return judgeReports(tests.runs, exitCode);
   if (exitCode === 126 || exitCode === 127)
     return couldNotRun("The command was not found in the sandbox, or cannot be run.");
