@@ -59,7 +59,7 @@ export const runCommandContract = defineOperation({
   audience: "everyone",
   description: [
     "Runs a command in an environment to its end; the answer has the newest output. If it fails, read outcome, exit_code and stderr_tail.",
-    "Standard input is empty. At the timeout all that it started is ended. Servers and watchers: start_process.",
+    "Standard input is stdin. At the timeout all that it started is ended. Servers and watchers: start_process.",
   ].join(" "),
   request: runCommandRequestSchema,
   response: runCommandResponseSchema,
