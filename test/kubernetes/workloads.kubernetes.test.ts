@@ -137,3 +137,17 @@ for work in (lambda: open(gb_wheel.__file__, "w"), lambda: os.remove(gb_wheel.__
     expect(answer.stdout).toBe("42 100000\n30\n30\n30\n");
   });
 });
+
+describe("a cluster's RuntimeClasses", () => {
+  const glovebox = useCluster();
+  const run = (oci_runtime: string) =>
+    glovebox().execute({ language: "python", code: "print(open('/proc/version').read())", oci_runtime });
+
+  it("are OCI runtimes by their names, and no others", async (context) => {
+    const { message } = await failureOf(run("absent"), "UNSUPPORTED");
+    expect(message).toMatch(/no RuntimeClass "absent" for sandboxes: .*not found/);
+    const answer = await run("gvisor").catch((error: unknown) => error);
+    if (answer instanceof Error && /no RuntimeClass/.test(answer.message)) context.skip("the cluster has no gVisor");
+    expect(answer).toMatchObject({ outcome: "completed", stdout: expect.stringContaining("gvisor") });
+  });
+});
