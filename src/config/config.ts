@@ -62,6 +62,8 @@ export interface Config {
   readonly allowedImages: readonly string[];
   /** Base of `bun-runner-base`. */
   readonly sessionBaseImage: string;
+  /** The session image with Git, curl and a login shell, which Glovebox builds for clients of others. */
+  readonly toolsImage: string;
   readonly session: {
     /** A session ends after this long without a call. */
     readonly idleTimeoutMs: number;

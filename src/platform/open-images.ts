@@ -7,6 +7,7 @@ import type { Sandboxes } from "../sandbox/sandboxes.ts";
 import { AgentImages, agentOfImage } from "../workloads/agent/image/agent-image.ts";
 import { ensureImage, type ProvideImage } from "../workloads/program/ensure-image.ts";
 import { BaseImage } from "../workloads/session/base-image/base-image.ts";
+import { ToolsImage } from "../workloads/session/base-image/tools-image.ts";
 
 export interface OpenedImages {
   readonly baseImage: BaseImage;
@@ -23,16 +24,21 @@ export function openImages(config: Config, host: Host, installers: Sandboxes): O
   const fetching = { sandboxes: installers, temporaryDirectory, platform, environment, bunArchives: bunArchives(host) };
   const baseImage = new BaseImage({ ...fetching, base: config.sessionBaseImage });
   const agentImages = new AgentImages({ ...fetching, base: config.agents.imageBase });
+  const toolsImage = new ToolsImage({ reference: config.toolsImage, sessionImage: config.images.session });
   const listed = [...Object.values(config.images), ...config.allowedImages];
   const provideImage: ProvideImage = async (needed, engine, { signal, onPull, onBuild }) => {
     const agent = agentOfImage(needed.image);
-    const isOwn = isSameImage(needed.image, defaultSessionImage) || agent !== null;
+    const isTools = isSameImage(needed.image, toolsImage.reference);
+    const isOwn = isSameImage(needed.image, defaultSessionImage) || isTools || agent !== null;
     if (!isOwn || !(await engine.capabilities({ signal })).images) {
       return ensureImage(needed, engine, { signal, onPull, listed });
     }
     if (await engine.images.has(needed.image, { signal })) return;
     const listener = { onPull, onBuild };
-    if (agent === null) await baseImage.build(engine, listener, signal);
+    if (isTools) {
+      await provideImage({ image: config.images.session, origin: "configured" }, engine, { signal, ...listener });
+      await toolsImage.build(engine, listener, signal);
+    } else if (agent === null) await baseImage.build(engine, listener, signal);
     else await agentImages.build(engine, agent, { listener, signal });
   };
   return { baseImage, agentImages, provideImage, checkImage: checkImageReference };

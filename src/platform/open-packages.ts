@@ -35,7 +35,7 @@ export function openPackages(options: PackagesOptions): OpenedPackages {
     maxBytes: config.packages.maxBytes,
     sandboxes: installers,
     network,
-    configuredImages: Object.values(config.images),
+    configuredImages: [...Object.values(config.images), config.toolsImage],
     onHost: hostInstaller,
     policy: config.packages.policy,
     limits: installerLimits(config.ceilings),

@@ -119,6 +119,22 @@ export const e2bSabotages: readonly Sabotage[] = [
     name: "is closed without its sandbox's token",
   },
   {
+    id: "e2b: sandboxes have the plain session image",
+    file: "src/e2b/sandboxes/e2b-sandboxes.ts",
+    find: "{ ...asked, image: config.toolsImage }",
+    replace: "asked",
+    test: "test/e2e/e2b-image.test.ts",
+    name: "is built with Git, curl and a login shell",
+  },
+  {
+    id: "e2b: an older recipe of the tools image is taken for the present one",
+    file: "src/policy/tools-image.ts",
+    find: 'toolsRecipe = "',
+    replace: 'toolsRecipe = "0',
+    test: "src/workloads/session/base-image/tools-image.test.ts",
+    name: "is named after its Dockerfile",
+  },
+  {
     id: "e2b: contexts need no token",
     file: "src/e2b/interpreter/serve-interpreter.ts",
     find: "sandboxes.isTrafficToken(sandbox, traffic);",

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { defaultSessionImage } from "../../policy/session-profile.ts";
+import { toolsImageOf } from "../../policy/tools-image.ts";
 import type { Config } from "../config.ts";
 import { allowedImages, imageReference } from "./leaf-schemas.ts";
 
@@ -26,7 +27,10 @@ export function imagesSection(): z.ZodPrefault<typeof schema> {
   return schema.prefault({});
 }
 
-export function toImages(keys: z.output<typeof schema>): Pick<Config, "images" | "allowedImages" | "sessionBaseImage"> {
+export function toImages(
+  keys: z.output<typeof schema>,
+): Pick<Config, "images" | "allowedImages" | "sessionBaseImage" | "toolsImage"> {
   const { python, javascript, typescript, session, session_base: sessionBaseImage, allow } = keys;
-  return { images: { python, javascript, typescript, session }, allowedImages: allow, sessionBaseImage };
+  const images = { python, javascript, typescript, session };
+  return { images, allowedImages: allow, sessionBaseImage, toolsImage: toolsImageOf(session) };
 }

@@ -41,11 +41,20 @@ export class E2bSandboxes {
 
   /** A new one, which runs when this resolves. @throws what opening a session throws: CAPACITY, POLICY_DENIED, UNSUPPORTED */
   async create(caller: E2bCaller, { timeoutMs, ...needs }: E2bSandboxNeeds, signal: AbortSignal): Promise<E2bSandbox> {
-    const { call, now } = this.#platform;
+    const { call, config, now } = this.#platform;
     const { principal } = caller;
     const id = createId("i").replace("-", "");
     const asked = { keep_variables: needs.template.keepsVariables, home: homeFolder, labels: { e2b: id } };
-    const { session_id: sessionId } = await call(openSessionContract, asked, { principal, signal });
+    const owner = { principal, signal };
+    const { session_id: sessionId } = await call(
+      openSessionContract,
+      { ...asked, image: config.toolsImage },
+      owner,
+    ).catch((error: unknown) => {
+      // There sandboxes have the programs of this machine.
+      if (!isWithoutImages(error)) throw error;
+      return call(openSessionContract, asked, owner);
+    });
     let row: SessionRow;
     try {
       // Its sandbox starts with its first call.
@@ -205,6 +214,10 @@ export class E2bSandboxes {
 /** Old clients send `ID-SUFFIX`. */
 function bareId(id: string): string {
   return id.split("-", 1)[0] ?? "";
+}
+
+function isWithoutImages(error: unknown): boolean {
+  return error instanceof GloveboxError && error.errorType === "UNSUPPORTED" && error.context["field"] === "image";
 }
 
 function isGone(error: unknown): boolean {

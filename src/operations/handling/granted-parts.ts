@@ -55,8 +55,14 @@ export function grantedParts(parts: PlatformParts, grant: Grant): PlatformParts 
 }
 
 /** Those of single groups are their own. */
-function configuredImages({ images, sessionBaseImage, agents }: PlatformParts["config"]): readonly string[] {
-  return [...new Set([...Object.values(images), sessionBaseImage, agentImageFor(agents.agent, agents.image)])];
+function configuredImages({
+  images,
+  toolsImage,
+  sessionBaseImage,
+  agents,
+}: PlatformParts["config"]): readonly string[] {
+  const own = [toolsImage, sessionBaseImage];
+  return [...new Set([...Object.values(images), ...own, agentImageFor(agents.agent, agents.image)])];
 }
 
 async function boundMounts(

@@ -5,9 +5,9 @@ const printed = (...texts: readonly string[]): Buffer => Buffer.from(texts.map((
 
 describe("entries of files", () => {
   it("are files, folders and links with what they lead to", () => {
-    const file = "81a4:4:1700000000:user:group";
-    const folder = "41ed:4096:1700000000:user:group";
-    const link = "a1ff:7:1700000000:user:group";
+    const file = "81a4:4:1700000000:glovebox:glovebox";
+    const folder = "41ed:4096:1700000000:glovebox:glovebox";
+    const link = "a1ff:7:1700000000:glovebox:glovebox";
     const output = printed(
       "/work/a\nb",
       file,
@@ -24,7 +24,7 @@ describe("entries of files", () => {
     );
     expect(parseEntries(output)).toMatchObject([
       { name: "a\nb", path: "/work/a\nb", type: "FILE_TYPE_FILE", size: "4", mode: 0o644, permissions: "-rw-r--r--" },
-      { name: "d", type: "FILE_TYPE_DIRECTORY", permissions: "drwxr-xr-x", owner: "user", group: "group" },
+      { name: "d", type: "FILE_TYPE_DIRECTORY", permissions: "drwxr-xr-x", owner: "user", group: "user" },
       { name: "l", type: "FILE_TYPE_FILE", size: "4", permissions: "Lrw-r--r--", symlinkTarget: "/work/a" },
     ]);
   });

@@ -44,7 +44,18 @@ function factsOf(text: string): Facts | null {
   const [, mode = "", size, modified, owner = "", group = ""] =
     /^([0-9a-f]{1,8}):(\d{1,15}):(-?\d{1,11}):([^:]{1,64}):([^:]{1,64})$/.exec(text) ?? [];
   if (mode === "") return null;
-  return { mode: Number.parseInt(mode, 16), size: Number(size), modifiedSeconds: Number(modified), owner, group };
+  return {
+    mode: Number.parseInt(mode, 16),
+    size: Number(size),
+    modifiedSeconds: Number(modified),
+    owner: nameOf(owner),
+    group: nameOf(group),
+  };
+}
+
+/** E2B's name for the user of programs; others have their own. */
+function nameOf(name: string): string {
+  return name === "glovebox" ? "user" : name;
 }
 
 function entryOf(

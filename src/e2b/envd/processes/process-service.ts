@@ -118,7 +118,7 @@ async function start(call: RpcCall, body: unknown): Promise<void> {
   context.processes.assertRoom(target.sandbox);
   const program = new E2bProcess({
     ...{ cmd, args, tag, stdin },
-    envs: { ...globalVariables(target.sandbox), ...envs },
+    envs: { HOME: homeFolder, USER: "user", LOGNAME: "user", ...globalVariables(target.sandbox), ...envs },
     cwd: cwd === "" ? homeFolder : absoluteInside(cwd),
     pty: pty === undefined ? null : sizeOf(pty),
   });
