@@ -3,19 +3,12 @@
  * packages are installed, so that two can be compared.
  */
 import { resolve } from "node:path";
-import { structureOf } from "./structure.ts";
+import { structureOf, structureRows } from "./structure.ts";
 import { countTables, countTests } from "./tests.ts";
 
 const root = resolve(process.argv[2] ?? ".");
-const { files, lines, ...found } = structureOf(root);
-const rows = {
-  ...(await countTables(root)),
-  ...countTests(root),
-  "source files": files,
-  "source lines": lines,
-  "functions over 60 lines": found.longFunctions.length,
-  "folders over 15 files": found.fullFolders.length,
-  "import circles": found.circles.length,
-};
+const structure = structureOf(root);
+const rows = { ...(await countTables(root)), ...countTests(root), ...structureRows(structure) };
 for (const [name, count] of Object.entries(rows)) console.log(`| ${name} | ${count} |`);
-for (const one of Object.values(found).flat()) console.log(`  ${one}`);
+for (const one of [...structure.longFunctions, ...structure.circles]) console.log(`  ${one}`);
+console.log(`  the longest import chain:\n    ${structure.longestChain.join("\n    ")}`);
