@@ -5,7 +5,7 @@ import type { SandboxPlan } from "./sandbox-plan.ts";
 /** What of a plan decides what programs may do, in the words of the wire; the record of a run's policy begins with it. */
 export function sandboxPolicy(engine: string, plan: SandboxPlan): Readonly<Record<string, unknown>> {
   const { kind, image, ociRuntime, limits, scratch, mounts = [], writableRoot, rootCapabilities, processUser } = plan;
-  const ownFolders = [workFolder, temporaryFolder, ...(kind === "session" ? [plan.workingDirectory] : [])];
+  const ownFolders = new Set([workFolder, temporaryFolder, ...(kind === "session" ? [plan.workingDirectory] : [])]);
   return {
     kind,
     engine,
@@ -14,7 +14,7 @@ export function sandboxPolicy(engine: string, plan: SandboxPlan): Readonly<Recor
     limits: { cpus: limits.cpus, memory_mb: limits.memoryBytes / mebibyte, pids: limits.pids },
     scratch: scratch.map(({ path, sizeBytes }) => ({ path, size_mb: sizeBytes / mebibyte })),
     mounts: mounts.map(({ source, target, readOnly }) => ({
-      source: ownFolders.includes(target) ? "scratch" : source,
+      source: ownFolders.has(target) ? "scratch" : source,
       target,
       read_only: readOnly,
     })),

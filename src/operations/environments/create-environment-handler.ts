@@ -108,11 +108,12 @@ function specOf(platform: PlatformParts, request: Request, id: string, principal
 
 /** The request's image, or the deployment's for what the commands need. @throws INVALID_REQUEST */
 function imageOf(
-  { checkImage, config: { images } }: PlatformParts,
+  platform: PlatformParts,
   { image }: Request,
   needed: ImageName,
 ): Pick<EnvironmentSpec, "image" | "imageOrigin"> {
-  if (image !== undefined) return { image: checkImage(image), imageOrigin: "request" };
+  if (image !== undefined) return { image: platform.checkImage(image), imageOrigin: "request" };
+  const { images } = platform.config;
   return { image: images[needed === "bun" ? "session" : needed], imageOrigin: "configured" };
 }
 
