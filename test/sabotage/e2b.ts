@@ -128,7 +128,7 @@ export const e2bSabotages: readonly Sabotage[] = [
   },
   {
     id: "e2b: an older recipe of the tools image is taken for the present one",
-    file: "src/policy/tools-image.ts",
+    file: "src/engines/images/tools-image.ts",
     find: 'toolsRecipe = "',
     replace: 'toolsRecipe = "0',
     test: "src/workloads/session/base-image/tools-image.test.ts",

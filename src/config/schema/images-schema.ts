@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { defaultSessionImage } from "../../policy/session-profile.ts";
-import { toolsImageOf } from "../../policy/tools-image.ts";
+import { toolsImageOf } from "../../engines/images/tools-image.ts";
 import type { Config } from "../config.ts";
 import { allowedImages, imageReference } from "./leaf-schemas.ts";
 

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { expect, it } from "vitest";
 import { readPackagedScript } from "../../../base/packaged-script.ts";
-import { toolsImageOf, toolsRecipe } from "../../../policy/tools-image.ts";
+import { toolsImageOf, toolsRecipe } from "../../../engines/images/tools-image.ts";
 
 it("is named after its Dockerfile and the session image that it is built on", async () => {
   const text = await readPackagedScript(new URL("../../../../images/session-tools/Dockerfile", import.meta.url));
