@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 
 /** Begins the hash of `images/session-tools/Dockerfile`, so that an image of an older one is not taken for it. */
-export const toolsRecipe = "02ee7d8b";
+export const toolsRecipe = "f7331b5f";
 
 /** Name of the session image with Git, curl and a login shell, which Glovebox builds (SPEC E2); each session image has its own. */
 export function toolsImageOf(sessionImage: string): string {
