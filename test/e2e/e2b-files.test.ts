@@ -103,7 +103,7 @@ describe("E2B's files on local", () => {
     expect(await sandbox.files.exists("last.txt")).toBe(false);
     // A refusal in the middle of a large body is answered.
     const large = Buffer.alloc(4 * 1024 * 1024);
-    expect(await statusOf("POST /files?path=/work", { headers: bytes, body: large })).toBe(400);
+    expect(await statusOf("POST /files?path=/home/user", { headers: bytes, body: large })).toBe(400);
     expect(await statusOf("POST /files?path=/proc/x", { headers: bytes, body: large })).toBeGreaterThanOrEqual(400);
   });
 
@@ -187,7 +187,7 @@ describe("E2B's files on local", () => {
     const passwd = await scene.askSandbox(address, "GET /files?path=../etc/passwd");
     const text = await passwd.text();
     expect(text).not.toMatch(/daemon/);
-    expect(await statusOf("GET /files?path=/work")).toBe(400);
+    expect(await statusOf("GET /files?path=/home/user")).toBe(400);
     expect(await statusOf("GET /files?path=")).toBe(400);
     expect(await statusOf("GET /files?path=a%00b")).toBe(400);
     expect(await statusOf("GET /files?path=linked.txt&username=root")).toBe(401);
