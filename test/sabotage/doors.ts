@@ -322,6 +322,14 @@ export const doorsSabotages: readonly Sabotage[] = [
     name: "refuses empty messages",
   },
   {
+    id: "doors: a connection without a request ends before its client expects it",
+    file: "src/base/http/guard-connections.ts",
+    find: "  server.keepAliveTimeout = idleMs;\n",
+    replace: "",
+    test: "src/base/http/guard-connections.test.ts",
+    name: "is kept for its next request",
+  },
+  {
     id: "doors: requests behind an unanswered one are served",
     file: "src/base/http/guard-connections.ts",
     find: "if (answer === null || answer.writableFinished) {",

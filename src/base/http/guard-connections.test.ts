@@ -38,6 +38,14 @@ describe("a connection", () => {
     expect(answers.match(/HTTP\/1\.1 200/g)).toHaveLength(1);
   });
 
+  it("is kept for its next request longer than clients keep theirs", async () => {
+    const socket = await serve((_, response) => response.end("done"), 20);
+    socket.setEncoding("utf8").write(get("/1"));
+    const [head] = (await once(socket, "data")) as [string];
+    expect(Number(/keep-alive: timeout=(\d+)/i.exec(head)?.[1])).toBeGreaterThan(90);
+    expect(await settlesWithin(once(socket, "close"), 100)).toBe(false);
+  });
+
   it("serves one request after the other as long as each waits for its answer", async () => {
     const socket = await serve((path, response) => response.end(`answer to ${path}.`));
     socket.setEncoding("utf8");
