@@ -140,10 +140,10 @@ async function serve(exchange: Exchange, parts: AnswerParts): Promise<void> {
   return handleRoute(controlRoutes, { method: request.method ?? "", path }, { ...context, exchange, caller });
 }
 
-/** The key in the header of E2B's SDKs, or as our own clients send it. */
+/** The key in the header of E2B's SDKs, or as our own clients send it. Some clients insist on E2B's prefix before it. */
 function keyOf({ headers }: IncomingMessage): string {
   const { "x-api-key": key } = headers;
-  return typeof key === "string" ? key : bearerOf(headers);
+  return typeof key === "string" ? key.replace(/^e2b_/, "") : bearerOf(headers);
 }
 
 function noKey(): E2bRefusal {

@@ -120,6 +120,22 @@ describe("E2B's control API on local", () => {
     expect(raw).toMatch(/^HTTP\/1\.1 403 /);
   });
 
+  it("takes a key with E2B's prefix before it, once, and none for another's", async () => {
+    const statusOf = async (key: string): Promise<number> =>
+      (await scene.ask("GET /v2/sandboxes", undefined, { key })).status;
+    const { text } = scene.mine;
+    expect(await statusOf(`e2b_${text}`)).toBe(200);
+    for (const wrong of [
+      `e2b_e2b_${text}`,
+      `E2B_${text}`,
+      `${text}e2b_`,
+      `e2b_${text.slice(0, -1)}`,
+      "e2b_",
+      "e2b_0000",
+    ])
+      expect(await statusOf(wrong), wrong.length.toString()).toBe(401);
+  });
+
   it("refuses by name what it does not have", async () => {
     // What holds anyway is no refusal.
     const sandbox = await Sandbox.create({ network: { allowPublicTraffic: false } });

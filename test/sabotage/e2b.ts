@@ -31,6 +31,14 @@ export const e2bSabotages: readonly Sabotage[] = [
     name: "answers nothing without a key of its own",
   },
   {
+    id: "e2b: what stands before a key does not count",
+    file: "src/e2b/e2b-server.ts",
+    find: 'key.replace(/^e2b_/, "")',
+    replace: 'key.replaceAll("e2b_", "")',
+    test: control,
+    name: "takes a key with E2B's prefix before it",
+  },
+  {
     id: "e2b: what a client asks for and does not get is ignored",
     file: "src/e2b/control/create-request.ts",
     find: "  refuseUnserved(asked, asksForInternet);\n",
