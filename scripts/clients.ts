@@ -4,13 +4,20 @@
  * local and docker. A suite's variable names a checkout of its repository at its commit, with dependencies installed;
  * without it that suite is skipped. GLOVEBOX_TEST_E2B_IMAGE is the image of sessions on engines that have images.
  */
-import { execFileSync, spawnSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startKeyServer } from "../test/helpers/key-server.ts";
 import { sessionImages } from "../test/helpers/test-images.ts";
-import { clientSuites, parseSuiteReport, type ClientResults, type ClientSuite, type FileResult } from "./e2b-suite.ts";
+import {
+  assertUnmodified,
+  clientSuites,
+  parseSuiteReport,
+  type ClientResults,
+  type ClientSuite,
+  type FileResult,
+} from "./e2b-suite.ts";
 import { withSuiteTable } from "./e2b-table.ts";
 
 const resultsFile = new URL("../bench/results/clients.json", import.meta.url);
@@ -29,13 +36,6 @@ for (const suite of named.length === 0 ? clientSuites : named) {
   for (const engine of engines.length === 0 ? ["local", "docker"] : engines) {
     keepResults(suite, engine, await runOn(engine, join(checkout, suite.folder), suite));
   }
-}
-
-function assertUnmodified(checkout: string, { variable, commit: expected }: ClientSuite): void {
-  const commit = execFileSync("git", ["-C", checkout, "rev-parse", "HEAD"], { encoding: "utf8" }).trim();
-  if (commit !== expected) throw new Error(`${variable}: expected the commit ${expected}, got ${commit}`);
-  const changed = execFileSync("git", ["-C", checkout, "status", "--porcelain", "--untracked-files=no"]);
-  if (changed.length > 0) throw new Error(`${variable}: expected an unmodified checkout`);
 }
 
 /** Each as soon as it is there: a later one may fail to start. */

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { relative } from "node:path";
 import { z } from "zod";
 
@@ -29,14 +30,17 @@ const liveFiles: readonly string[] = [
   ...["kill", "ptyConnect", "ptyCreate", "resize", "sendInput"].map((name) => `pty/${name}`),
 ].map((name) => `tests/${name.startsWith("api/") ? "" : "sandbox/"}${name}.test.ts`);
 
+/** Its checkout has the tests in Python as well. */
+export const e2bSuite: ClientSuite = {
+  name: "e2b-suite",
+  variable: "GLOVEBOX_TEST_E2B",
+  commit: "b8029973aa7da5f741f7bb1a9f833b38a0885438",
+  folder: "packages/js-sdk",
+  words: ["--project", "unit", ...liveFiles],
+};
+
 export const clientSuites: readonly ClientSuite[] = [
-  {
-    name: "e2b-suite",
-    variable: "GLOVEBOX_TEST_E2B",
-    commit: "b8029973aa7da5f741f7bb1a9f833b38a0885438",
-    folder: "packages/js-sdk",
-    words: ["--project", "unit", ...liveFiles],
-  },
+  e2bSuite,
   {
     name: "interpreter-suite",
     variable: "GLOVEBOX_TEST_E2B_INTERPRETER",
@@ -45,6 +49,15 @@ export const clientSuites: readonly ClientSuite[] = [
     words: [],
   },
 ];
+
+/** @throws Error if the checkout is another one or was changed */
+export function assertUnmodified(checkout: string, { variable, commit: expected }: ClientSuite): void {
+  const git = (...words: string[]): string => execFileSync("git", ["-C", checkout, ...words], { encoding: "utf8" });
+  const commit = git("rev-parse", "HEAD").trim();
+  if (commit !== expected) throw new Error(`${variable}: expected the commit ${expected}, got ${commit}`);
+  if (git("status", "--porcelain", "--untracked-files=no") !== "")
+    throw new Error(`${variable}: expected an unmodified checkout`);
+}
 
 /** What one file of the suite said. */
 export interface FileResult {

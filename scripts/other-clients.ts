@@ -11,8 +11,9 @@ import { join } from "node:path";
 import { startKeyServer } from "../test/helpers/key-server.ts";
 import { sessionImages } from "../test/helpers/test-images.ts";
 import { withClientsTable, type ClientRow } from "./clients-table.ts";
+import { assertUnmodified, e2bSuite } from "./e2b-suite.ts";
 import { clientEnvironment, installClients, programs, pythonPackages, runProgram } from "./foreign-clients.ts";
-import { assertCheckout, pythonSuites, runPythonSuite, type PythonCount } from "./python-suites.ts";
+import { pythonSuites, runPythonSuite, type PythonCount } from "./python-suites.ts";
 
 const resultsFile = new URL("../bench/results/other-clients.json", import.meta.url);
 const page = new URL("../docs/clients.md", import.meta.url);
@@ -24,7 +25,7 @@ if (clients === "") {
 } else {
   installClients(clients);
   if (checkout === "") process.stdout.write("SKIPPED: E2B's tests in Python. Set GLOVEBOX_TEST_E2B to its checkout.\n");
-  else assertCheckout(checkout);
+  else assertUnmodified(checkout, e2bSuite);
   for (const engine of engines.length === 0 ? ["local", "docker"] : engines) await runOn(engine);
   writeFileSync(page, withClientsTable(readFileSync(page, "utf8"), readRows()));
 }

@@ -1,8 +1,7 @@
-import { execFileSync, spawnSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { cpSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseFileReport } from "../src/workloads/tests/report/formats/parse-file-report.ts";
-import { e2bCommit } from "./e2b-suite.ts";
 import { clientPrograms } from "./foreign-clients.ts";
 
 /** Tests of others, in Python. */
@@ -44,15 +43,6 @@ export interface PythonCount {
   readonly passed: number;
   readonly skipped: number;
   readonly failed: readonly { readonly test: string; readonly message: string }[];
-}
-
-/** @throws Error if the checkout is another one or was changed */
-export function assertCheckout(checkout: string): void {
-  const git = (...words: string[]): string => execFileSync("git", ["-C", checkout, ...words], { encoding: "utf8" });
-  const commit = git("rev-parse", "HEAD").trim();
-  if (commit !== e2bCommit) throw new Error(`GLOVEBOX_TEST_E2B: expected the commit ${e2bCommit}, got ${commit}`);
-  if (git("status", "--porcelain", "--untracked-files=no") !== "")
-    throw new Error("GLOVEBOX_TEST_E2B: expected an unmodified checkout");
 }
 
 export function runPythonSuite(
