@@ -13,7 +13,7 @@ export interface ClientRow {
 const reasons: readonly (readonly [RegExp, string])[] = [
   [/pause|resume|autoPause/i, "needs pausing"],
   [/snapshot|fork/i, "needs snapshots or forks"],
-  [/network|internet_access|test_host|Name or service not known/i, "needs a network"],
+  [/network|internet_access|allow_public_traffic|test_host|Name or service not known/i, "needs a network"],
   [/metadata/i, "needs attributes of files"],
   [/watch/i, "needs watching folders"],
   [/mcp_gateway/, "needs the MCP gateway"],

@@ -40,7 +40,7 @@ async function runOn(engine: string): Promise<void> {
     for (const program of programs) {
       const { exitCode, stdout, stderr } = await runProgram(clients, program, environment);
       const hasPassed = exitCode === 0 && stdout === program.prints;
-      const failed = hasPassed ? [] : [{ test: program.file, message: errorLine(stderr) }];
+      const failed = hasPassed ? [] : [{ test: program.file, message: errorLine(stderr, stdout) }];
       keep(program.name, program.package, engine, { passed: hasPassed ? 1 : 0, skipped: 0, failed });
     }
     for (const suite of pythonSuites) {
@@ -69,7 +69,12 @@ function readRows(): readonly ClientRow[] {
   return existsSync(resultsFile) ? (JSON.parse(readFileSync(resultsFile, "utf8")) as readonly ClientRow[]) : [];
 }
 
-/** The line of a Python traceback or of Node's report that says what happened. */
-function errorLine(stderr: string): string {
-  return stderr.split("\n").findLast((line) => /^\S*(?:Error|Exception)\b/.test(line)) ?? "it printed something else";
+/** The line of a Python traceback or of Node's report that says what happened, else the last one. */
+function errorLine(stderr: string, stdout: string): string {
+  const lines = stderr.split("\n").filter((line) => line.trim() !== "");
+  return (
+    lines.findLast((line) => /^\S*(?:Error|Exception)\b/.test(line)) ??
+    lines.at(-1) ??
+    `printed ${JSON.stringify(stdout)}`
+  );
 }
