@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { toolsImageOf } from "../engines/images/tools-image.ts";
 import { defaultCeilings, defaultLimits } from "../policy/limits/limits.ts";
 import type { LoadedConfig } from "./config.ts";
 import { loadConfig, type LoadConfigOptions } from "./load-config.ts";
@@ -46,6 +47,7 @@ describe("loadConfig without anything set", () => {
       buildDockerfiles: false,
       engineRestart: "idle",
       sessionBaseImage: "alpine:3",
+      toolsImage: toolsImageOf("bun-runner-base"),
       session: { idleTimeoutMs: 900_000 },
       limits: defaultLimits,
       ceilings: defaultCeilings,
