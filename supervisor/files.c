@@ -49,6 +49,7 @@ static struct {
   int fd, folder;
   char name[64];
   bool is_named;
+  bool is_new; /* it replaces nothing, as far as is known */
 } fresh = {.fd = -1};
 
 void file_fail(uint8_t stage, int error) {
@@ -371,7 +372,7 @@ static char *own_path(char path[64], int fd) {
 
 /* Names what will be made in a folder. */
 const char *fresh_name(int folder) {
-  put_number(put_text(fresh.name, ".glovebox-"), now_us() ^ (uint64_t)getpid() << 40);
+  put_number(put_text(put_text(fresh.name, FRESH_NAME), fresh.is_new ? FRESH_NEW : ""), now_us() ^ (uint64_t)getpid() << 40);
   fresh.folder = folder;
   fresh.fd = -1;
   return fresh.name;
@@ -416,6 +417,7 @@ static void write_file(void) {
     write_input(fd);
     return;
   }
+  fresh.is_new = !exists;
   fd = fresh_file(parent);
   if (fd < 0) file_fail(STAGE_OPEN, errno);
   write_input(fd);

@@ -22,6 +22,10 @@ enum { DUE_STARTED = 1, DUE_OPENED = 2, DUE_OUTPUT_END = 4, DUE_ERROR_END = 8, D
 /* How far the end of a tree is. */
 enum ending { NOT_ENDING, ASKED_TO_END, STOPPING, KILLING };
 
+/* What files are called that are being written; one that replaces none says so. */
+#define FRESH_NAME ".glovebox-"
+#define FRESH_NEW "new-"
+
 /* What a warden or a file helper writes into its status pipe: less than PIPE_BUF, so whole or not at all. */
 enum { REPORT_READY = 1, REPORT_STARTED, REPORT_FAILED, REPORT_EXIT, REPORT_GONE, REPORT_DONE };
 struct report {
@@ -209,6 +213,9 @@ void file_input_whole(struct stream *s);
 void file_forget(struct stream *s);
 bool file_spare_ended(pid_t pid);
 pid_t file_spare(void);
+
+/* tools.c: what it does for programs that run it */
+int tool(int count, char **arguments);
 
 /* numbers.c */
 void numbers_ask(uint32_t interval_ms);

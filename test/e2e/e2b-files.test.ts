@@ -201,8 +201,33 @@ describe("E2B's files on local", () => {
     expect(await statusOf("POST /files?path=z.txt", { headers: zipped, body: gzipSync("zipped") })).toBe(200);
     expect(await sandbox.files.read("z.txt")).toBe("zipped");
     expect(await statusOf("POST /files?path=z.txt", { headers: zipped, body: "x" })).toBe(400);
+  });
+
+  it("have attributes of an upload, of programs, and of nothing that is refused", async () => {
+    const info = await sandbox.files.write("marked.txt", "x", { metadata: { author: "mish" } });
+    expect(info.metadata).toEqual({ author: "mish" });
+    const moved = await sandbox.files.rename("marked.txt", "marks/moved.txt");
+    expect(moved.metadata).toEqual({ author: "mish" });
+    const setter = "import os; os.setxattr('/home/user/marks/moved.txt', 'user.e2b.more', b'a&b=c%0A\\n\\xff')";
+    await sandbox.commands.run(`python3 -c "${setter}"`);
+    const [listed] = await sandbox.files.list("marks");
+    expect(listed?.metadata).toEqual({ author: "mish", more: "a&b=c%0A\n\u{fffd}" });
+    const again = await sandbox.files.write("marks/moved.txt", "y");
+    expect([again.metadata, (await sandbox.files.getInfo("marks/moved.txt")).metadata]).toEqual([undefined, undefined]);
+    const refused = [
+      { "x-metadata-": "no name" },
+      { "x-metadata-a": "b".repeat(4096) },
+      { "x-metadata-a": "caf\u{e9}" },
+      { [`x-metadata-${"n".repeat(247)}`]: "long" },
+    ];
+    for (const headers of refused) {
+      expect(await statusOf("POST /files?path=no.txt", { headers: { ...bytes, ...headers }, body: "x" })).toBe(400);
+    }
+    expect(await sandbox.files.exists("no.txt")).toBe(false);
     const marked = { ...bytes, "x-metadata-a": "b" };
-    expect(await statusOf("POST /files?path=z.txt", { headers: marked, body: "x" })).toBe(400);
+    expect(await statusOf("POST /files?path=no.txt", { headers: marked, body: "x" }, { ...address, token: "x" })).toBe(
+      401,
+    );
   });
 
   it("come with the variables and the numbers of their sandbox", async () => {

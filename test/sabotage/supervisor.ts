@@ -8,9 +8,34 @@ const files = "test/supervisor/files.test.ts";
 const archives = "test/supervisor/archives.test.ts";
 const ports = "test/supervisor/ports.test.ts";
 const terminals = "test/supervisor/terminals.test.ts";
+const tools = "test/supervisor/tools.test.ts";
 
 /** Faults in the program that is pid 1 of every sandbox. */
 export const supervisorSabotages: readonly Sabotage[] = [
+  {
+    id: "supervisor: a value of an attribute can look like the next one",
+    file: "supervisor/tools.c",
+    find: "put_escaped(value, (size_t)bytes);",
+    replace: "tool_put(value, (size_t)bytes);",
+    test: tools,
+    name: "tell no byte of a value that looks like the next attribute",
+  },
+  {
+    id: "supervisor: half of the attributes stay when one has no room",
+    file: "supervisor/tools.c",
+    find: "if (full_name(name, prefix, done[0])) removexattr",
+    replace: "if (full_name(name, prefix, done[0]) && 0) removexattr",
+    test: tools,
+    name: "set all or none",
+  },
+  {
+    id: "supervisor: a watch that lost events goes on",
+    file: "supervisor/watch.c",
+    find: "if (event->mask & IN_Q_OVERFLOW) return TOOL_LATE;",
+    replace: "if (event->mask & IN_Q_OVERFLOW) return 0;",
+    test: tools,
+    name: "end where more happens than is read",
+  },
   {
     id: "supervisor: a frame of another epoch is taken",
     file: "supervisor/control.c",

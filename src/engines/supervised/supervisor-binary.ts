@@ -13,7 +13,7 @@ export const supervisorPath: string = `${supervisorFolder}/supervisor`;
 /** The supervisor's program for one architecture, as the package ships it. */
 export interface SupervisorBinary {
   readonly architecture: SyscallArchitecture;
-  /** Absolute path of the file: static, executable, some 80 kB. */
+  /** Absolute path of the file: static, executable, some 90 kB. */
   readonly path: string;
   /** What HELLO says: 32 hexadecimal digits that stand for sources and compiler, the same for every architecture. */
   readonly build: string;

@@ -10,28 +10,30 @@ describe("entries of files", () => {
     const link = "a1ff:7:1700000000:glovebox:glovebox";
     const output = printed(
       "/work/a\nb",
-      file,
-      file,
-      "",
+      ...[file, file, "", "author=mish"],
       "/work/d",
-      folder,
-      folder,
-      "",
+      ...[folder, folder, "", ""],
       "/work/l",
-      link,
-      file,
-      "/work/a",
+      ...[link, file, "/work/a", ""],
     );
     expect(parseEntries(output)).toMatchObject([
-      { name: "a\nb", path: "/work/a\nb", type: "FILE_TYPE_FILE", size: "4", mode: 0o644, permissions: "-rw-r--r--" },
+      {
+        name: "a\nb",
+        path: "/work/a\nb",
+        type: "FILE_TYPE_FILE",
+        size: "4",
+        mode: 0o644,
+        permissions: "-rw-r--r--",
+        metadata: { author: "mish" },
+      },
       { name: "d", type: "FILE_TYPE_DIRECTORY", permissions: "drwxr-xr-x", owner: "user", group: "user" },
       { name: "l", type: "FILE_TYPE_FILE", size: "4", permissions: "Lrw-r--r--", symlinkTarget: "/work/a" },
     ]);
   });
 
   it("leave out what no script of ours printed", () => {
-    expect(parseEntries(printed("/work/a", "nonsense", "", ""))).toEqual([]);
-    expect(parseEntries(printed("/work/a", "81a4:99999999999999999:0:u:g", "", ""))).toEqual([]);
+    expect(parseEntries(printed("/work/a", "nonsense", "", "", ""))).toEqual([]);
+    expect(parseEntries(printed("/work/a", "81a4:99999999999999999:0:u:g", "", "", ""))).toEqual([]);
     expect(parseEntries(printed("a", "b"))).toEqual([]);
     expect(parseEntries(Buffer.alloc(0))).toEqual([]);
   });

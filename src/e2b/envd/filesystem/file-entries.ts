@@ -1,17 +1,24 @@
 import { posix } from "node:path";
+import { attributePrefix, parseAttributes, type FileAttributes } from "./file-attributes.ts";
+import { findTool } from "./inside-tool.ts";
 
-/** Prints four texts for each path: it, facts of itself, facts of what it leads to, where that is; each ends in a NUL. */
+/**
+ * Prints five texts for each path: it, facts of itself, facts of what it leads to, where that is, attributes; each ends in
+ * a NUL.
+ */
 export const entriesScript = `
+${findTool}
 f='%f:%s:%Y:%U:%G'
 for p do
   l=$(stat -c "$f" -- "$p" 2>/dev/null) || continue
-  m=$l; t=
-  if [ -L "$p" ]; then m=$(stat -L -c "$f" -- "$p" 2>/dev/null) || m=; t=$(readlink -f -- "$p" 2>/dev/null); fi
-  printf '%s\\0%s\\0%s\\0%s\\0' "$p" "$l" "$m" "$t"
+  m=$l; r=
+  if [ -L "$p" ]; then m=$(stat -L -c "$f" -- "$p" 2>/dev/null) || m=; r=$(readlink -f -- "$p" 2>/dev/null); fi
+  a=; [ -n "$t" ] && a=$("$t" attributes ${attributePrefix} "$p" 2>/dev/null)
+  printf '%s\\0%s\\0%s\\0%s\\0%s\\0' "$p" "$l" "$m" "$r" "$a"
 done`;
 
 /** A file or folder in E2B's form. */
-export type FileEntry = Readonly<Record<string, string | number>>;
+export type FileEntry = Readonly<Record<string, string | number | FileAttributes>>;
 
 const kinds: Readonly<Record<number, string>> = {
   0o100000: "FILE_TYPE_FILE",
@@ -24,9 +31,10 @@ const linkKind = 0o120000;
 export function parseEntries(output: Uint8Array): readonly FileEntry[] {
   const texts = Buffer.from(output).toString("utf8").split("\0");
   const entries: FileEntry[] = [];
-  for (let at = 0; at + 3 < texts.length; at += 4) {
-    const [path = "", own = "", meant = "", target = ""] = texts.slice(at, at + 4);
-    const entry = entryOf(path, { own: factsOf(own), meant: factsOf(meant), target });
+  for (let at = 0; at + 4 < texts.length; at += 5) {
+    const [path = "", own = "", meant = "", target = "", attributes = ""] = texts.slice(at, at + 5);
+    const metadata = parseAttributes(attributes);
+    const entry = entryOf(path, { own: factsOf(own), meant: factsOf(meant), target, metadata });
     if (entry !== null) entries.push(entry);
   }
   return entries;
@@ -58,10 +66,14 @@ function nameOf(name: string): string {
   return name === "glovebox" ? "user" : name;
 }
 
-function entryOf(
-  path: string,
-  { own, meant, target }: { readonly own: Facts | null; readonly meant: Facts | null; readonly target: string },
-): FileEntry | null {
+interface Told {
+  readonly own: Facts | null;
+  readonly meant: Facts | null;
+  readonly target: string;
+  readonly metadata: FileAttributes;
+}
+
+function entryOf(path: string, { own, meant, target, metadata }: Told): FileEntry | null {
   if (own === null) return null;
   const isLink = (own.mode & kindBits) === linkKind;
   const { mode } = meant ?? own;
@@ -76,6 +88,7 @@ function entryOf(
     group: own.group,
     modifiedTime: new Date(own.modifiedSeconds * 1000).toISOString(),
     ...(isLink ? { symlinkTarget: target } : {}),
+    ...(Object.keys(metadata).length > 0 ? { metadata } : {}),
   };
 }
 

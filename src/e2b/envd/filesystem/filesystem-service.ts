@@ -74,7 +74,7 @@ async function list(call: RpcCall, body: unknown): Promise<object> {
   const { stdout } = await run(call, listScript, [asked, String(Math.max(depth, 1))], asked);
   const entries = parseEntries(stdout);
   // Parents before children, and names in order.
-  const keyOf = ({ path: name = "" }: FileEntry): string => String(name).replaceAll("/", "\0");
+  const keyOf = ({ path: name }: FileEntry): string => (typeof name === "string" ? name.replaceAll("/", "\0") : "");
   return { entries: entries.toSorted((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1)) };
 }
 
