@@ -48,7 +48,10 @@ function expectNoValue(shown: string): void {
 
 /** What the engine reports about a container, and about programs that it knows in it: none. */
 async function inspections(engine: string, container: string): Promise<string> {
-  const socketPath = engine === "docker" ? "/var/run/docker.sock" : process.env["GLOVEBOX_TEST_PODMAN_SOCKET"];
+  const socketPath =
+    engine === "docker"
+      ? "/var/run/docker.sock"
+      : (process.env["GLOVEBOX_TEST_PODMAN_SOCKET"] ?? "/run/podman/podman.sock");
   const get = async (url: string): Promise<string> => {
     const [response] = await once(http.get({ socketPath, path: url }), "response");
     return text(response as http.IncomingMessage);

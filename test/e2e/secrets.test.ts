@@ -38,7 +38,10 @@ afterAll(async () => {
 /** What a Docker-compatible engine reports about a sandbox and its processes; only its id if there is no such API. */
 async function inspections(engine: string, sandboxId: string): Promise<string> {
   if (engine === "local") return sandboxId;
-  const socketPath = engine === "docker" ? "/var/run/docker.sock" : process.env["GLOVEBOX_TEST_PODMAN_SOCKET"];
+  const socketPath =
+    engine === "docker"
+      ? "/var/run/docker.sock"
+      : (process.env["GLOVEBOX_TEST_PODMAN_SOCKET"] ?? "/run/podman/podman.sock");
   const get = async (path: string): Promise<string> => {
     const [response] = await once(http.get({ socketPath, path }), "response");
     return text(response as http.IncomingMessage);
