@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { GloveboxError, invalidField } from "../errors/glovebox-error.ts";
 import type { OperationCall } from "../operations/contract/operation-call.ts";
+import { inputType } from "../operations/contract/input-body.ts";
 import type { OperationContract } from "../operations/contract/operation-contract.ts";
 import type { Caller } from "../library/objects/calls.ts";
 import type { HttpCallerOptions } from "./connect-options.ts";
@@ -10,7 +11,8 @@ import { ownSandboxesOperation } from "./own-sandboxes.ts";
 import { readAnswer, readBody } from "./read-answer.ts";
 import { bytesRequest, readContent } from "./send-bytes.ts";
 import { checkedResponse } from "./wire-answer.ts";
-import { withGatheredStdin } from "./gather-stdin.ts";
+import { followedByStdin } from "./follow-with-stdin.ts";
+import { sendPieces } from "./send-pieces.ts";
 import { liveCall } from "./live/live-call.ts";
 import { withGivingUp } from "./end-run.ts";
 import { pathOfFields, pathSegment, requestOfRoute, type RouteRequest } from "./request-of-route.ts";
@@ -31,27 +33,32 @@ export function openHttpCaller({ url, key, signal, maxRetries = 0 }: HttpCallerO
   const headers: Readonly<Record<string, string>> = key === undefined ? {} : { authorization: `Bearer ${key}` };
   const ask = async <T>(
     { method, path, body }: RouteRequest,
-    { accept, signal: given }: { readonly accept: string; readonly signal: AbortSignal },
+    { accept, signal: given, input }: Asking,
     read: (response: Response) => Promise<T>,
   ): Promise<T> => {
-    const content = body === undefined ? {} : { "content-type": "application/json" };
-    const init = { method, ...(body === undefined ? {} : { body }), signal: given };
-    return reach(path, init, { accept, ...content }, read);
+    const facts = { accept, ...(body === undefined ? {} : { "content-type": input === undefined ? json : inputType }) };
+    return reach(path, { method, ...(body === undefined ? {} : { body }), signal: given, input }, facts, read);
   };
   const reach = async <T>(
     path: string,
-    init: RequestInit & { readonly signal: AbortSignal },
+    { input, ...init }: RequestInit & Pick<Asking, "input" | "signal">,
     facts: Readonly<Record<string, string>>,
     read: (response: Response) => Promise<T>,
   ): Promise<T> => {
+    const sending = input === undefined ? null : sendPieces(input, init.signal);
     try {
+      const body = sending === null ? {} : ({ body: await sending.body, duplex: "half" } as const);
       // The key is for this server only.
-      const sent = { ...init, redirect: "error", headers: { ...headers, ...facts } } as const;
+      const sent = { ...init, ...body, redirect: "error", headers: { ...headers, ...facts } } as const;
       return await read(await fetch(`${base}${path}`, sent));
     } catch (error) {
       if (init.signal.aborted)
         throw new GloveboxError("CANCELLED", "The call was cancelled.", { cause: init.signal.reason });
+      const failed = sending?.failure() ?? null;
+      if (failed !== null) throw failed.error;
       throw error instanceof GloveboxError ? error : brokenConnection(base, error);
+    } finally {
+      sending?.end();
     }
   };
   const send: Send = async (contract, request, call) => {
@@ -61,20 +68,20 @@ export function openHttpCaller({ url, key, signal, maxRetries = 0 }: HttpCallerO
     if (contract.channel !== undefined) return live(contract, contract.channel, request, { ...call, signal: giveUp });
     if (contract.bytes !== undefined) {
       const { method, path, headers: facts, content } = bytesRequest(contract, request, call);
-      const body = content === undefined ? {} : ({ body: content, duplex: "half" } as const);
-      return reach(path, { method, ...body, signal: giveUp }, facts, async (response) =>
+      return reach(path, { method, signal: giveUp, input: content }, facts, async (response) =>
         checkedResponse(
           contract,
           content === undefined ? await readContent(response, request, call) : await readBody(response),
         ),
       );
     }
-    const route = requestOfRoute(contract, await withGatheredStdin(contract, request, call));
+    const route = requestOfRoute(contract, request);
+    const input = call.stdin === undefined ? undefined : followedByStdin(contract, route.body ?? "{}", call.stdin);
     if (contract.tool?.mayTakeLong !== true)
-      return ask(route, { accept: json, signal: giveUp }, (response) => readAnswer(response, contract, call));
+      return ask(route, { accept: json, signal: giveUp, input }, (response) => readAnswer(response, contract, call));
     return withGivingUp(giveUp, {
       run: (hangUp, onBegun) =>
-        ask(route, { accept: events, signal: hangUp }, (response) => {
+        ask(route, { accept: events, signal: hangUp, input }, (response) => {
           onBegun(response.headers.get("glovebox-run-id"));
           return readAnswer(response, contract, call);
         }),
@@ -111,13 +118,20 @@ export function openHttpCaller({ url, key, signal, maxRetries = 0 }: HttpCallerO
   };
 }
 
+interface Asking {
+  readonly accept: string;
+  readonly signal: AbortSignal;
+  /** The whole body as it comes, instead of the request's. */
+  readonly input?: AsyncIterable<Uint8Array> | undefined;
+}
+
 function endOfRun(id: string): RouteRequest {
   return { method: "DELETE", path: `/api/sandbox/${pathSegment("id", id)}?forget=false` };
 }
 
 type Send = (contract: OperationContract, request: object, call: OperationCall) => Promise<unknown>;
 
-/** Retries calls that the server has no capacity for, after the delay that it asks for; content that was sent is gone. */
+/** Retries calls that the server has no capacity for, after the delay that it asks for; input that was sent cannot come again. */
 function withRetries(send: Send, maxRetries: number): Send {
   return async (contract, request, call) => {
     for (let left = maxRetries; ; left -= 1) {
@@ -126,7 +140,7 @@ function withRetries(send: Send, maxRetries: number): Send {
       } catch (error) {
         if (
           left <= 0 ||
-          contract.bytes?.direction === "up" ||
+          call.stdin !== undefined ||
           !(error instanceof GloveboxError) ||
           error.errorType !== "CAPACITY"
         )

@@ -11,7 +11,7 @@ export interface BytesRequest {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   /** The content of an upload, sent as it comes. */
-  readonly content?: ReadableStream<Uint8Array>;
+  readonly content?: AsyncIterable<Uint8Array>;
 }
 
 const bytesType = "application/octet-stream";
@@ -25,7 +25,7 @@ export function bytesRequest(contract: OperationContract, request: object, { std
   const { path, rest } = pathOfFields(fitting, fields);
   if (direction === "up") {
     if (stdin === undefined) throw invalidField("input", "the content of the file", "nothing");
-    return { method: "PUT", path, headers: { "content-type": bytesType }, content: streamOf(stdin) };
+    return { method: "PUT", path, headers: { "content-type": bytesType }, content: stdin };
   }
   const query = new URLSearchParams([...rest].map(([field, value]): [string, string] => [field, String(value)]));
   return {
@@ -57,20 +57,4 @@ export async function readContent(
   }
   const { offset: _, limit: __, last: ___, ...place } = request as Record<string, unknown>;
   return { ...place, sent_bytes: sent };
-}
-
-/** Read only as far as the connection takes it. */
-function streamOf(content: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array> {
-  const pieces = content[Symbol.asyncIterator]();
-  return new ReadableStream(
-    {
-      pull: async (controller) => {
-        const next = await pieces.next();
-        if (next.done === true) controller.close();
-        else controller.enqueue(next.value);
-      },
-      cancel: async () => void (await pieces.return?.()),
-    },
-    { highWaterMark: 0 },
-  );
 }

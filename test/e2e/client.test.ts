@@ -71,6 +71,25 @@ describe("a client of a server that is not ours", () => {
     expect(JSON.stringify(failure)).not.toContain("the-key");
   });
 
+  it("a call whose input was sent is not sent again without it, where others are", async () => {
+    const bodies: string[] = [];
+    await using server = await strange((request, response) => {
+      const body: Uint8Array[] = [];
+      request.on("data", (piece: Uint8Array) => body.push(piece));
+      request.on("end", () => {
+        bodies.push(Buffer.concat(body).toString());
+        const error = { error_type: "CAPACITY", message: "full", suggestion: "wait", context: {} };
+        response.writeHead(429, { "retry-after": "0.1" }).end(JSON.stringify(error));
+      });
+    });
+    const glovebox = connect({ url: server.url, key: "the-key", maxRetries: 2 });
+    const input = (): AsyncIterable<Uint8Array> => ReadableStream.from([Buffer.from("once")]);
+    for (const call of [{ stdin: input() }, {}]) {
+      await expect(failureOf(glovebox.execute(program, call))).resolves.toMatchObject({ errorType: "CAPACITY" });
+    }
+    expect(bodies.map((body) => body.endsWith("}\nonce"))).toEqual([true, false, false, false]);
+  });
+
   it("no server is a NETWORK_ERROR that names it", async () => {
     const glovebox = connect({ url: "http://127.0.0.1:1/" });
     await expect(failureOf(glovebox.execute(program))).resolves.toMatchObject({
@@ -144,7 +163,7 @@ describe("a client of a server", () => {
     expect(await other.sessions.get(session.id).run("console.log(1)")).toMatchObject({ ok: true });
   });
 
-  it("takes standard input as a stream, whole", async () => {
+  it("sends standard input as it comes, of any size, and no further than until the answer", async () => {
     const glovebox = connect({ url: server.url, key: key() });
     const code = "print(input() + input())";
     const stdin = (async function* () {
@@ -153,11 +172,35 @@ describe("a client of a server", () => {
       yield new TextEncoder().encode("b\n");
     })();
     expect(await glovebox.execute({ language: "python", code }, { stdin })).toMatchObject({ stdout: "☃b\n" });
-    const bad = (async function* () {
-      yield Uint8Array.of(255);
+    // More than a server holds, of any bytes, made as they are taken.
+    const large = (async function* () {
+      for (let left = 20; left > 0; left -= 1) yield Buffer.alloc(2 ** 20, 255);
     })();
-    const refused = glovebox.execute({ language: "python", code }, { stdin: bad });
-    await expect(failureOf(refused)).resolves.toMatchObject({ errorType: "UNSUPPORTED" });
+    const count = "import sys; print(sum(map(len, iter(lambda: sys.stdin.buffer.read(65536), b''))))";
+    expect(await glovebox.execute({ language: "python", code: count }, { stdin: large })).toMatchObject({
+      stdout: `${20 * 2 ** 20}\n`,
+    });
+    let isLeft = false;
+    const endless = (async function* () {
+      try {
+        for (;;) yield Buffer.alloc(65_536);
+      } finally {
+        isLeft = true;
+      }
+    })();
+    expect(await glovebox.execute({ language: "python", code: "print(1)" }, { stdin: endless })).toMatchObject({
+      ...{ outcome: "completed", stdout: "1\n" },
+    });
+    expect(isLeft).toBe(true);
+    const broken = (async function* () {
+      yield Buffer.alloc(1);
+      throw new Error("the disk is gone");
+    })();
+    await expect(glovebox.execute({ language: "python", code: count }, { stdin: broken })).rejects.toThrow(
+      "disk is gone",
+    );
+    const nobodys = glovebox.tests.run({ projectPath: projects, testCommand: "true" }, { stdin: endless } as object);
+    await expect(failureOf(nobodys)).resolves.toMatchObject({ errorType: "UNSUPPORTED" });
   });
 
   it("has no way to what is this machine's alone", async () => {
@@ -193,6 +236,14 @@ describe("a client of a server", () => {
     for await (const chunk of run) text += chunk.text;
     expect([text, (await run).ok]).toEqual(["1\n", true]);
     expect(runInNewContext("typeof process + typeof Buffer", { ...web })).toBe("undefinedundefined");
+    // Browsers refuse streams as bodies over HTTP/1.1.
+    const send: typeof fetch = (to, init) =>
+      init?.body instanceof ReadableStream ? Promise.reject(new TypeError("no HTTP/2")) : fetch(to, init);
+    const shown = { ...web, fetch: send, Blob, ReadableStream, document: {} };
+    const browser = (runInNewContext(source, shown) as typeof page).connect({ url: server.url, key: key() });
+    const stdin = ReadableStream.from([Buffer.of(255), Buffer.from("in")]);
+    const read = { language: "python", code: "import sys; print(sys.stdin.buffer.read())" } as const;
+    expect(await browser.execute(read, { stdin })).toMatchObject({ stdout: "b'\\xffin'\n" });
   });
 
   it("works in Bun", async () => {

@@ -1,4 +1,6 @@
+import { createHash } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { connect } from "../../src/client.ts";
 import { startKeyServer, type KeyServer, type TestKey } from "../helpers/key-server.ts";
 import { isRequired } from "../helpers/require.ts";
 import { testImages } from "../helpers/test-images.ts";
@@ -47,6 +49,33 @@ describe.each(["docker", "podman"] as const)("commands over plain HTTP on %s", (
     }
     const executed = await ann.ask(`POST /api/sandbox/${sandbox}/exec`, { command: "cat; echo >&2 e", stdin });
     expect(await executed.json()).toMatchObject({ exit_code: 0, stdout: stdin, stderr: "e\n" });
+  }, 60_000);
+
+  it("get what follows the request, more than a body may have and no text, as fast as they read it", async () => {
+    const [piece, count] = [Buffer.alloc(mebibyte, 254), 24];
+    const follow = async (path: string, command: string): Promise<Json> => {
+      async function* body(): AsyncGenerator<Uint8Array> {
+        yield Buffer.from(`${JSON.stringify({ command })}\n`);
+        for (let left = count; left > 0; left -= 1) yield piece;
+      }
+      const response = await fetch(`${server.url}${path}`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${ann.text}`, "content-type": "application/vnd.glovebox.input" },
+        body: ReadableStream.from(body()),
+        duplex: "half",
+      });
+      return { status: response.status, ...((await response.json()) as Json) };
+    };
+    const seen = createHash("sha256");
+    for (let left = count; left > 0; left -= 1) seen.update(piece);
+    const said = `${seen.digest("hex")}  -\n`;
+    const commands = "/api/environments/mine/commands";
+    expect(await follow(commands, "sha256sum")).toMatchObject({ status: 200, stdout_tail: said });
+    expect(await follow(commands, "head -c 3 | wc -c")).toMatchObject({ status: 200, stdout_tail: "3\n" });
+    expect(await follow(`/api/sandbox/${sandbox}/exec`, "sha256sum")).toMatchObject({ exit_code: 0, stdout: said });
+    const mine = connect({ url: server.url, key: ann.text }).environments.get("mine");
+    const stdin = ReadableStream.from([Buffer.of(0, 255), piece]);
+    expect(await mine.run("wc -c", { stdin })).toMatchObject({ ok: true, stdoutTail: `${mebibyte + 2}\n` });
   }, 60_000);
 
   it("that do not read it, or end before, are not held up by it", async () => {

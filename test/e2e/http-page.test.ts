@@ -47,6 +47,7 @@ describe("the snippets of docs/http.md", () => {
       { outcome: "completed", stdout: "goodbye\n" },
       { path: "a.txt", content: "goodbye" },
       { path: "tools/ls", size_bytes: statSync("/bin/ls").size },
+      { outcome: "completed", stdout: "588895\n" },
       { exit_code: 0, stdout: expect.stringContaining("a.txt") },
       { session_id: expect.stringMatching(/^ses-/) },
     ]);

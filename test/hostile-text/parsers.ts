@@ -292,6 +292,7 @@ const separate = "runs in a process of its own with a deadline and limits";
 export const notFed: Readonly<Record<string, string>> = {
   "src/base/http/answer-and-close.ts answerAndClose": makesError,
   "src/base/streams/chunks.ts textBytes": "encodes a text of ours",
+  "src/client/follow-with-stdin.ts followedByStdin": "puts a request of the caller's own before its input",
   "src/config/layers/environment-layer.ts readForm": "a variable of the operator's, of the process itself",
   "src/e2b/interpreter/contexts.ts findContext": asks,
   "src/egress/proxy-process.ts proxyError": makesError,

@@ -103,9 +103,7 @@ async function run(options: RunOptions, given: Given, io: CommandIo): Promise<nu
   {
     await using calls = await openCalls();
     using events = live;
-    // A server needs all of the input first, and someone at a terminal would have to end it.
-    const readsNone = source.readsStdin || (calls.isRemote && io.stdin.isTTY === true);
-    const stdin = readsNone ? undefined : io.stdin;
+    const stdin = source.readsStdin ? undefined : io.stdin;
     if (calls.isRemote && options.file.length > 0) request["context_files"] = await inlineFiles("--file", options.file);
     response = await calls.send(executeCodeContract, request, { onEvent: events.onEvent, stdin, signal: io.signal });
   }

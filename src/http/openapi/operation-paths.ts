@@ -1,3 +1,4 @@
+import { inputType, takesInput } from "../../operations/contract/input-body.ts";
 import { takesBody, type OperationContract, type Route } from "../../operations/contract/operation-contract.ts";
 import { fieldsOf, jsonSchema, type JsonObject } from "./json-schemas.ts";
 import { json, schemaRef } from "./shared-parts.ts";
@@ -38,7 +39,10 @@ export function operationEntry(contract: OperationContract, { method, path }: Ro
   function bodyOf(): JsonObject {
     const properties = Object.fromEntries(rest.map((name) => [name, fields[name]]));
     const needed = rest.filter((name) => required.has(name));
-    return json({ type: "object", properties, required: needed, additionalProperties: false });
+    const whole = json({ type: "object", properties, required: needed, additionalProperties: false });
+    if (method !== "POST" || !takesInput(contract)) return whole;
+    const description = "The same as one line of JSON, a line feed, and then standard input as it comes, of any size.";
+    return { ...whole, [inputType]: { schema: { type: "string", format: "binary", description } } };
   }
 }
 

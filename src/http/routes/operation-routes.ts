@@ -5,6 +5,7 @@ import {
   type RequestOf,
   type Route,
 } from "../../operations/contract/operation-contract.ts";
+import { takesInput } from "../../operations/contract/input-body.ts";
 import { parseRequest } from "../../operations/contract/parse-request.ts";
 import { readLogsContract } from "../../operations/logs/read-logs-contract.ts";
 import { keyEnded, orRevoked } from "../auth/or-revoked.ts";
@@ -14,6 +15,7 @@ import { bytesAt, download } from "../bytes/byte-routes.ts";
 import { followLogs } from "../logs/follow-logs.ts";
 import { answerRun } from "../runs/answer-run.ts";
 import { maxContentBodyBytes } from "../server/json-body.ts";
+import { answerWithInput } from "../server/request-input.ts";
 import { sendAnswer } from "../server/send-answer.ts";
 import { untilClosed } from "../server/until-closed.ts";
 import { answerOf } from "../server/wire-answer.ts";
@@ -40,10 +42,13 @@ function addRoute(app: FastifyInstance, context: RouteContext, contract: Operati
     method,
     url: path.replaceAll(/\{(\w+)\}/g, ":$1"),
     ...(contract.carriesContent === true ? { bodyLimit: maxContentBodyBytes } : {}),
+    config: { takesInput: method === "POST" && takesInput(contract) },
     handler: (request, reply) =>
       asBytes !== undefined && acceptsBytes(request.headers)
         ? download(context, asBytes, { request, reply })
-        : answer(context, { contract, request: read(request) }, { request, reply }),
+        : answerWithInput({ request, reply }, async () =>
+            answer(context, { contract, request: read(request) }, { request, reply }),
+          ),
     ...(contract.name === readLogsContract.name ? followed(context, read) : {}),
   });
 }

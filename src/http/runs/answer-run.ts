@@ -6,6 +6,7 @@ import { orRevoked } from "../auth/or-revoked.ts";
 import { callerOf } from "../auth/caller.ts";
 import type { RouteContext } from "../routes/route-context.ts";
 import { keepBody } from "../server/hold-bytes.ts";
+import { assertInputFits } from "../server/request-input.ts";
 import { sendAnswer } from "../server/send-answer.ts";
 import { untilClosed } from "../server/until-closed.ts";
 import { answerForm, type StreamFormat } from "../streaming/answer-form.ts";
@@ -27,8 +28,15 @@ export async function answerRun(
   { request, reply }: HttpExchange,
 ): Promise<FastifyReply> {
   const { "idempotency-key": key } = request.headers;
-  const run: RunRequest = { ...asked, caller: callerOf(request), key: typeof key === "string" ? key : undefined };
+  const { input } = request;
+  const run: RunRequest = {
+    ...asked,
+    caller: callerOf(request),
+    key: typeof key === "string" ? key : undefined,
+    streams: input === null ? undefined : { stdin: input.chunks },
+  };
   const form = asked.contract.tool?.mayTakeLong === true ? answerForm(request.headers) : "whole";
+  if (input !== null) assertInputFits(run, form);
   if (form !== "whole" && form !== "async") return answerEvents(context, run, { format: form, request, reply });
   const begun = context.runs.begin(run);
   keepBody(request, begun.call.ended);

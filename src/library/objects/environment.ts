@@ -58,10 +58,7 @@ export class Environment implements AsyncDisposable {
   }
 
   /** Runs a command to its end: a shell line (`run("npm test | tail")`), or a program and its arguments (`run(["npm", "test"])`). */
-  run(
-    options: string | readonly string[] | CommandOptions,
-    call?: Omit<RunOptions, "stdin">,
-  ): Execution<Result<CommandResult>> {
+  run(options: string | readonly string[] | CommandOptions, call?: RunOptions): Execution<Result<CommandResult>> {
     return this.#calls.run(runCommandContract, { ...withCommand(options), envId: this.id }, call);
   }
 
