@@ -8,7 +8,7 @@ import { toolingFilesModes } from "../../policy/tooling/tooling-files.ts";
 import { outcomes } from "../../sandbox/outcome.ts";
 import { logStreams } from "../../telemetry/logs/log-entry.ts";
 import { verdicts } from "../../workloads/tests/verdict.ts";
-import { chartMediaType, tableMediaType } from "../../workloads/session/variables/read-report.ts";
+import { ownMediaTypes } from "../../workloads/session/variables/read-report.ts";
 import * as wire from "../contract/wire-values.ts";
 
 it("the words of the wire are those of the layers that act on them", () => {
@@ -23,7 +23,6 @@ it("the words of the wire are those of the layers that act on them", () => {
     toolingChanges,
     toolingFilesModes,
     mountUses,
-    chartMediaType,
-    tableMediaType,
+    ...ownMediaTypes,
   });
 });

@@ -36,10 +36,11 @@ const maxLengthDigits = 10;
 /** Characters of an exception's parts; its interpreter keeps to fewer, of which each may be two here. */
 const maxException = { name: 400, value: 8_000, traceback: 32_000 };
 
-/** Of the numbers of a figure. */
-export const chartMediaType = "application/vnd.glovebox.chart+json";
-/** Of the cells of a table. */
-export const tableMediaType = "application/vnd.glovebox.table+json";
+/** Of the numbers of a figure, and of the cells of a table. */
+export const ownMediaTypes = {
+  chartMediaType: "application/vnd.glovebox.chart+json",
+  tableMediaType: "application/vnd.glovebox.table+json",
+} as const;
 
 const report = z.strictObject({
   exit_code: z.int().min(0).max(255),
@@ -57,8 +58,8 @@ const report = z.strictObject({
           "image/svg+xml",
           "image/png",
           "image/jpeg",
-          chartMediaType,
-          tableMediaType,
+          ownMediaTypes.chartMediaType,
+          ownMediaTypes.tableMediaType,
         ]),
         encoding: z.enum(["utf8", "base64"]),
         content: z.string(),
