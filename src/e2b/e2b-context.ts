@@ -1,6 +1,7 @@
 import type { BytesInFlight } from "../calls/bytes-in-flight.ts";
 import type { Platform } from "../platform/platform.ts";
 import type { ProcessTable } from "./envd/processes/process-table.ts";
+import type { WatchTable } from "./envd/filesystem/watch-table.ts";
 import type { Exchange } from "./http/exchange.ts";
 import type { ExecutionBook } from "./interpreter/execution-book.ts";
 import type { E2bCaller } from "./sandboxes/e2b-sandbox.ts";
@@ -11,6 +12,7 @@ export interface E2bContext {
   readonly platform: Platform;
   readonly sandboxes: E2bSandboxes;
   readonly processes: ProcessTable;
+  readonly watches: WatchTable;
   readonly executions: ExecutionBook;
   readonly inFlight: BytesInFlight;
   /** Counts a request, and its connection, for the caller whose key, token or signature it shows. @throws CAPACITY */

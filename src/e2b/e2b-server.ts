@@ -16,6 +16,7 @@ import type { E2bContext } from "./e2b-context.ts";
 import { isForSandbox } from "./envd/gateway.ts";
 import { serveFiles } from "./envd/files/serve-files.ts";
 import { ProcessTable } from "./envd/processes/process-table.ts";
+import { WatchTable } from "./envd/filesystem/watch-table.ts";
 import { serveSandbox } from "./envd/serve-sandbox.ts";
 import { sendError, sendNothing, type Exchange } from "./http/exchange.ts";
 import { E2bRefusal } from "./http/refusal.ts";
@@ -72,8 +73,9 @@ export async function openE2bServer(options: E2bServerOptions): Promise<E2bServe
     endWhenRevoked(caller, response);
   };
   const processes = new ProcessTable();
+  const watches = new WatchTable();
   const executions = new ExecutionBook();
-  const context: E2bContext = { platform, sandboxes, processes, executions, inFlight, assertTakesWork, admit };
+  const context: E2bContext = { platform, sandboxes, processes, watches, executions, inFlight, assertTakesWork, admit };
   const server = createServer(serverOptions, (request, response) => {
     void answer(request, response, { ...options, context });
   });

@@ -23,6 +23,14 @@ describe("the template base on docker", () => {
       expect(stdout).toBe("/home/user user /home/user\n");
       const { path } = await sandbox.files.write("a.txt", "a");
       expect(await sandbox.files.getInfo("a.txt")).toMatchObject({ path, owner: "user", group: "user" });
+      // Nothing of the image does these two.
+      await sandbox.files.write("marked.txt", "a", { metadata: { author: "mish" } });
+      expect((await sandbox.files.getInfo("marked.txt")).metadata).toEqual({ author: "mish" });
+      const told: string[] = [];
+      const watch = await sandbox.files.watchDir(".", ({ type, name }) => void told.push(`${type} ${name}`));
+      await sandbox.commands.run("echo 1 > watched");
+      await expect.poll(() => told).toContain("write watched");
+      await watch.stop();
       await sandbox.commands.run("git init -q repo");
       expect(await sandbox.files.exists("/home/user/repo/.git")).toBe(true);
       expect(await other?.kill()).toBe(true);

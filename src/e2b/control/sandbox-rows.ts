@@ -2,9 +2,9 @@ import type { E2bSandbox } from "../sandboxes/e2b-sandbox.ts";
 
 /**
  * The version of E2B's daemon whose features are here: with it, the SDKs leave the user to the server, upload plain
- * bytes with attributes and close standard input, and refuse by themselves what came later.
+ * bytes with attributes, watch folders with entries and close standard input, and refuse by themselves what came later.
  */
-const envdVersion = "0.6.2";
+const envdVersion = "0.6.4";
 const clientId = "glovebox";
 
 /** Answer of create and connect. */

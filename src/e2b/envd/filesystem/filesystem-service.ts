@@ -30,7 +30,7 @@ if [ ! -e "$1" ]; then exit ${exits.missing}; fi
 [ -d "$1" ] || exit ${exits.notFolder}
 find -H "$1" -mindepth 1 -maxdepth "$2" -exec sh -c '${entriesScript.replaceAll("'", `'"'"'`)}' sh {} +`;
 
-/** The methods of E2B's service for files that are served; it has others for watching. */
+/** The methods of E2B's service for files but those that watch folders. */
 export const filesystemMethods: Readonly<Record<string, RpcMethod>> = {
   Stat: {
     type: "unary",
@@ -62,10 +62,6 @@ export const filesystemMethods: Readonly<Record<string, RpcMethod>> = {
       return {};
     },
   },
-  WatchDir: { type: "stream", handle: () => Promise.reject(noWatching()) },
-  CreateWatcher: { type: "unary", handle: () => Promise.reject(noWatching()) },
-  GetWatcherEvents: { type: "unary", handle: () => Promise.reject(noWatching()) },
-  RemoveWatcher: { type: "unary", handle: () => Promise.reject(noWatching()) },
 };
 
 async function list(call: RpcCall, body: unknown): Promise<object> {
@@ -100,8 +96,4 @@ async function run(call: RpcCall, script: string, args: string[], asked: string)
 function pathOf(given: string): string {
   if (given === "") throw new ConnectError("invalid_argument", "path: expected a path inside the sandbox, got nothing");
   return absoluteInside(given);
-}
-
-function noWatching(): ConnectError {
-  return new ConnectError("unimplemented", "Watching folders is not served by Glovebox; list them instead.");
 }

@@ -9,11 +9,17 @@ const defaultPingMs = 90_000;
 export class EventStream {
   readonly #response: ServerResponse;
   readonly #pingMs: number;
+  readonly #toMessage: (event: object) => object;
   #ping: NodeJS.Timeout | undefined;
 
-  /** `pingSeconds`: what the client asks for. */
-  constructor(response: ServerResponse, pingSeconds: unknown) {
+  /** `pingSeconds`: what the client asks for; `toMessage`: how the method's message has an event. */
+  constructor(
+    response: ServerResponse,
+    pingSeconds: unknown,
+    toMessage: (event: object) => object = (event) => ({ event }),
+  ) {
     this.#response = response;
+    this.#toMessage = toMessage;
     const seconds = typeof pingSeconds === "string" && /^\d{1,4}$/.test(pingSeconds) ? Number(pingSeconds) : 0;
     this.#pingMs = seconds === 0 ? defaultPingMs : seconds * 1000;
     response.once("close", () => clearTimeout(this.#ping));
@@ -27,7 +33,7 @@ export class EventStream {
     const response = this.#response;
     if (response.destroyed || response.writableEnded) return;
     this.#pingLater();
-    if (!response.write(envelope({ event }))) {
+    if (!response.write(envelope(this.#toMessage(event)))) {
       await Promise.race([once(response, "drain"), once(response, "close")]).catch(() => undefined);
     }
   }

@@ -1,5 +1,6 @@
 import { sendJson } from "../../http/exchange.ts";
 import { filesystemMethods } from "../filesystem/filesystem-service.ts";
+import { watchMethods } from "../filesystem/watch-service.ts";
 import { processMethods } from "../processes/process-service.ts";
 import { ConnectError, toConnectError } from "./connect-error.ts";
 import { lastEnvelope } from "./envelope.ts";
@@ -7,7 +8,9 @@ import { readMessage, type RpcCall, type RpcMethod } from "./rpc-call.ts";
 
 const methods: ReadonlyMap<string, RpcMethod> = new Map([
   ...Object.entries(processMethods).map(([name, method]) => [`/process.Process/${name}`, method] as const),
-  ...Object.entries(filesystemMethods).map(([name, method]) => [`/filesystem.Filesystem/${name}`, method] as const),
+  ...Object.entries({ ...filesystemMethods, ...watchMethods }).map(
+    ([name, method]) => [`/filesystem.Filesystem/${name}`, method] as const,
+  ),
 ]);
 
 /** Whether a path is one of the Connect protocol's. */
