@@ -28,7 +28,7 @@ const oneWatcher = z.strictObject({ watcherId: z.string().max(256) });
 const watchBytes = 256 * kibibyte;
 const maxEvents = 4096;
 /** Files whose entries are asked for at once. */
-const maxAtOnce = 128;
+const maxEntriesAtOnce = 128;
 /** Changes after which the file is there. */
 const leavesFile = new Set(["EVENT_TYPE_CREATE", "EVENT_TYPE_WRITE", "EVENT_TYPE_CHMOD"]);
 
@@ -112,8 +112,8 @@ async function withEntries(call: RpcCall, folder: string, changes: readonly Told
   const paths = new Set(changes.filter(({ type }) => leavesFile.has(type)).map(({ name }) => posix.join(folder, name)));
   const asked = [...paths];
   const entries = new Map<unknown, FileEntry>();
-  for (let at = 0; at < asked.length; at += maxAtOnce) {
-    const { stdout } = await runInside(call, entriesScript, asked.slice(at, at + maxAtOnce));
+  for (let at = 0; at < asked.length; at += maxEntriesAtOnce) {
+    const { stdout } = await runInside(call, entriesScript, asked.slice(at, at + maxEntriesAtOnce));
     for (const entry of parseEntries(stdout)) entries.set(entry["path"], entry);
   }
   return changes.map((change) => {
