@@ -102,7 +102,7 @@ export function installClients(folder: string): void {
   writeFileSync(join(folder, "packages.json"), wanted);
 }
 
-/** Runs a program of the table, which finds its packages beside it, and settles when it has ended. */
+/** Runs a program of the table, which finds its packages beside it, until it ends; `exitCode` may be the signal that ended it. */
 export function runProgram(
   folder: string,
   { file }: Pick<ClientProgram, "file">,
@@ -113,7 +113,7 @@ export function runProgram(
   const command = file.endsWith(".py") ? join(folder, "venv/bin/python") : process.execPath;
   return new Promise((resolve) => {
     execFile(command, [program], { env: environment, timeout: 110_000 }, (error, stdout, stderr) =>
-      resolve({ exitCode: error === null ? 0 : (error.code ?? null), stdout, stderr }),
+      resolve({ exitCode: error === null ? 0 : (error.code ?? error.signal ?? null), stdout, stderr }),
     );
   });
 }

@@ -40,7 +40,7 @@ async function runOn(engine: string): Promise<void> {
     for (const program of programs) {
       const { exitCode, stdout, stderr } = await runProgram(clients, program, environment);
       const hasPassed = exitCode === 0 && stdout === program.prints;
-      const failed = hasPassed ? [] : [{ test: program.file, message: errorLine(stderr, stdout) }];
+      const failed = hasPassed ? [] : [{ test: program.file, message: errorLine(stderr) ?? `ended with ${exitCode}` }];
       keep(program.name, program.package, engine, { passed: hasPassed ? 1 : 0, skipped: 0, failed });
     }
     for (const suite of pythonSuites) {
@@ -70,11 +70,7 @@ function readRows(): readonly ClientRow[] {
 }
 
 /** The line of a Python traceback or of Node's report that says what happened, else the last one. */
-function errorLine(stderr: string, stdout: string): string {
+function errorLine(stderr: string): string | undefined {
   const lines = stderr.split("\n").filter((line) => line.trim() !== "");
-  return (
-    lines.findLast((line) => /^\S*(?:Error|Exception)\b/.test(line)) ??
-    lines.at(-1) ??
-    `printed ${JSON.stringify(stdout)}`
-  );
+  return lines.findLast((line) => /^\S*(?:Error|Exception)\b/.test(line)) ?? lines.at(-1);
 }
