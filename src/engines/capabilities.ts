@@ -67,6 +67,11 @@ export interface Capabilities {
   /** Whether it is for `helperUser`, where it is for no other one. Left out: as `execUser`. */
   readonly helperUser?: boolean | undefined;
   /**
+   * Which users programs may be at a caller's word: `any`, because each of them, root included, is one that nobody on the engine's
+   * machine has; `ordinary`, where root inside is the person who runs the engine. Left out: none but their own.
+   */
+  readonly chosenUsers?: "any" | "ordinary" | undefined;
+  /**
    * Whether all programs of a container share one network, loopback included, so that one of them can serve the others.
    * `none`: they have no network at all, and no way out can be given that is the only one.
    */

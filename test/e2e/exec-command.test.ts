@@ -59,6 +59,20 @@ describe.each(allOwners)("glovebox exec in $name", (owner) => {
     });
   });
 
+  it("refuses to be another user, who could be somebody of this machine", async () => {
+    const { id, glovebox } = current();
+    for (const [user, error] of [
+      ["1000", "UNSUPPORTED"],
+      ["root", "UNSUPPORTED"],
+      ["0x0", "INVALID_REQUEST"],
+      ["60706", "UNSUPPORTED"],
+    ] as const) {
+      const refused = await glovebox(["exec", "-u", user, id, "id", "-u"]);
+      expect(refused.stdout).toBe("");
+      expect(refused.stderr).toContain(error);
+    }
+  });
+
   it("passes standard input on when asked, and gives none otherwise", async () => {
     const { id, glovebox } = current();
     const input = "line\n".repeat(200_000);

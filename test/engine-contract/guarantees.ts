@@ -64,6 +64,7 @@ export const guaranteeGroups: readonly GuaranteeGroup[] = [
           "privileges.main-user",
           "privileges.process-user",
           "privileges.exec-users",
+          "privileges.chosen-users",
           "privileges.root",
           "privileges.capabilities",
         ],

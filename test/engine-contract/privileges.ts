@@ -3,6 +3,8 @@ import { expect } from "vitest";
 import type { Container } from "../../src/engines/engine.ts";
 import { fixtureProgram } from "../helpers/fixture-program.ts";
 import { outcomeOf } from "../helpers/outcome-of.ts";
+import { sleepersFor, uniqueSeconds } from "../helpers/processes.ts";
+import { until } from "../helpers/until.ts";
 import type { Topic } from "./behaviour.ts";
 import { HostFolder } from "./host-folder.ts";
 import type { Scene } from "./scene.ts";
@@ -140,6 +142,25 @@ export const privileges: Topic = (behaviour) => {
         expect(lines.filter((line) => line.startsWith("Uid:"))).toEqual([`Uid:\t${ids(uid)}`, `Uid:\t${ids(uid)}`]);
         expect(lines.filter((line) => line.startsWith("Gid:"))).toEqual([`Gid:\t${ids(gid)}`, `Gid:\t${ids(gid)}`]);
       });
+    },
+    { capability: "execUser" },
+  );
+
+  behaviour(
+    "privileges.chosen-users",
+    "users are a caller's choice only where they are others to the host",
+    async (scene) => {
+      const { chosenUsers } = scene.capabilities;
+      // Its processes are none of the host's.
+      if (scene.subject.ownKernel === true) return expect(chosenUsers).toBeUndefined();
+      const seconds = uniqueSeconds();
+      const container = await scene.idle();
+      const program = await container.exec({ command: ["sleep", seconds], user: "1234:4321" });
+      await until(() => sleepersFor(seconds).length > 0);
+      const [pid] = sleepersFor(seconds);
+      const outside = (await lstat(`/proc/${pid}`)).uid;
+      await program.kill("SIGKILL");
+      expect(outside !== 1234).toBe(chosenUsers !== undefined);
     },
     { capability: "execUser" },
   );

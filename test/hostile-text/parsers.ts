@@ -227,6 +227,9 @@ const others: Readonly<Record<string, Feed>> = {
   "src/sandbox/files/tar/tar-header.ts parseTarHeader": inPieces(512, (call, text) =>
     call(Buffer.from(text.padEnd(512))),
   ),
+  "src/sandbox/terminal/chosen-user.ts userNamed": (call, text) => {
+    for (const asked of ["app", "a"]) call(asked, text);
+  },
   "src/sandbox/files/tar/tar-words.ts parseTarWords": (call, text) => {
     for (const flag of ["x", "L", "K"]) attempt(call, flag, Buffer.from(text));
   },

@@ -352,4 +352,28 @@ export const supervisedSabotages: readonly Sabotage[] = [
     test: "src/workloads/run/start-program.test.ts",
     name: "reports no name that has a secret in it",
   },
+  {
+    id: "chosen user: any, on every engine",
+    file: "src/sandbox/terminal/chosen-user.ts",
+    find: "if (chosenUsers === undefined) throw noChoice(place.engineName);",
+    replace: "",
+    test: "src/sandbox/terminal/chosen-user.test.ts",
+    name: "where it could be somebody of the host",
+  },
+  {
+    id: "chosen user: the person who runs the engine",
+    file: "src/sandbox/terminal/chosen-user.ts",
+    find: 'if (chosenUsers === "ordinary" && Math.min(',
+    replace: 'if (chosenUsers === "ordinary" && 1 + Math.min(',
+    test: "src/sandbox/terminal/chosen-user.test.ts",
+    name: "where root inside is the person who runs the engine",
+  },
+  {
+    id: "chosen user: a supervisor's, by a file of names",
+    file: "src/sandbox/terminal/chosen-user.ts",
+    find: "if (Math.max(Number(user), Number(group)) > maxUser) throw",
+    replace: "if (Math.max(Number(user), Number(group)) > 99_999) throw",
+    test: "src/sandbox/terminal/chosen-user.test.ts",
+    name: "refuses what a hostile file of names says",
+  },
 ];

@@ -1,4 +1,3 @@
-import { execFileSync } from "node:child_process";
 import { randomInt } from "node:crypto";
 import {
   chmodSync,
@@ -14,27 +13,13 @@ import {
 } from "node:fs";
 import os from "node:os";
 import path from "node:path";
-import { describe, expect, it, type TestContext } from "vitest";
-import { mebibyte } from "../../src/base/bytes.ts";
-import { createId } from "../../src/base/id.ts";
-import type { ContainerSpec } from "../../src/engines/container-spec.ts";
+import { describe, expect, it } from "vitest";
 import { guardEngine } from "../../src/engines/guarded-engine.ts";
 import { createPodmanEngine } from "../../src/engines/podman/podman-engine.ts";
 import { openPlace } from "../../src/sandbox/mounts/open-place.ts";
 import { MeddlingProxy } from "../helpers/meddling-proxy.ts";
 import { outcomeOf } from "../helpers/outcome-of.ts";
-import { skipOrFail } from "../helpers/require.ts";
-
-const image = process.env["GLOVEBOX_TEST_IMAGE_MINIMAL"] ?? "glovebox-test/minimal:1";
-
-/** The socket of a rootless service that has the image. */
-function rootlessSocket(context: TestContext): string {
-  const socket = process.env["GLOVEBOX_TEST_ROOTLESS_SOCKET"];
-  if (socket === undefined) skipOrFail(context, "rootless", "GLOVEBOX_TEST_ROOTLESS_SOCKET names no socket");
-  const load = `curl --silent --fail --unix-socket ${socket} --upload-file - --request POST http://engine/v1.41/images/load`;
-  execFileSync("sh", ["-c", `docker save ${image} | ${load}`]);
-  return socket;
-}
+import { rootlessSocket, rootlessSpec } from "../helpers/rootless-podman.ts";
 
 describe("a folder on Podman without root", () => {
   it.for([
@@ -73,7 +58,7 @@ describe("a folder on Podman without root", () => {
     await using place = await openPlace(at("way/project"), "linux");
     if (place === null) throw new Error("The folder changed while it was opened.");
     const mount = { source: place.realPath, target: "/workdir", readOnly: false, identity: await place.identify() };
-    const container = await engine.create({ ...specOf(), mounts: [mount] });
+    const container = await engine.create({ ...rootlessSpec(), mounts: [mount] });
     try {
       const refused = expect.objectContaining({
         errorType: "POLICY_DENIED",
@@ -86,13 +71,3 @@ describe("a folder on Podman without root", () => {
     }
   });
 });
-
-function specOf(): ContainerSpec {
-  return {
-    name: createId("glovebox-rootless"),
-    image,
-    labels: {},
-    limits: { cpus: 1, memoryBytes: 256 * mebibyte, pids: 64 },
-    scratch: [],
-  };
-}

@@ -12,6 +12,7 @@ import { escapeLine } from "../output/terminal-escape.ts";
 interface ExecOptions {
   readonly cwd?: string;
   readonly env: readonly string[];
+  readonly user?: string;
   readonly interactive?: boolean;
   readonly tty?: boolean;
   readonly json?: boolean;
@@ -28,6 +29,10 @@ export function addExecCommand(program: Command, io: CommandIo, setExitCode: Set
     .argument("[args...]", "its arguments")
     .option("--cwd <folder>", "absolute folder in the sandbox to start in (default: where its programs start)")
     .option("--env <name=value>", "environment variable; may be repeated", repeated, [])
+    .option(
+      "-u, --user <user>",
+      "user of the command, where the engine gives sandboxes users of their own: name or uid[:gid]",
+    )
     .option("-i, --interactive", "pass standard input to the command")
     .option("-t, --tty", "give the command your terminal, which it can then draw on")
     .option("--json", "print exactly one JSON object at the end, instead of the output")
@@ -79,12 +84,14 @@ function requestOf({ id, command, options }: Wanted): {
   command: string[];
   environment: Record<string, string>;
   cwd?: string;
+  user?: string;
 } {
   return {
     sandbox_id: id,
     command: [...command],
     environment: Object.fromEntries(options.env.map(parseVariable)),
     ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
+    ...(options.user === undefined ? {} : { user: options.user }),
   };
 }
 
@@ -96,6 +103,7 @@ export async function runTerminal(
     readonly command?: string[];
     readonly environment?: Record<string, string>;
     readonly cwd?: string;
+    readonly user?: string;
   },
   io: CommandIo,
   greeting = "",

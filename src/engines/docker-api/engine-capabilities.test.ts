@@ -42,8 +42,21 @@ describe("engineCapabilities", () => {
     [{ SwapLimit: false }, { memoryLimit: { substitute: "a limit that leaves swap unlimited" } }],
     [{ CpuCfsQuota: false }, { cpuLimit: "no", cpuReporting: false }],
     [{ PidsLimit: false }, { pidsLimit: "no" }],
+    [{ SecurityOptions: ["name=userns"] }, { chosenUsers: "any" }],
+    [{ SecurityOptions: ["name=seccomp,profile=default", "name=rootless"] }, { chosenUsers: "ordinary" }],
+    [{ SecurityOptions: ["name=userns"], DefaultRuntime: "runsc" }, { seccomp: { substitute: "gVisor's own kernel" } }],
   ])("with %j are %j", (change, expected) => {
     expect(engineCapabilities({ ...able, ...change }, near)).toMatchObject(expected);
+  });
+
+  it.each(["runsc", "kata"])("with %s have no users of a caller's choice", (ociRuntime) => {
+    const info = {
+      ...able,
+      SecurityOptions: ["name=userns"],
+      Runtimes: { runsc: { path: "/usr/bin/runsc" }, kata: {} },
+    };
+    expect(engineCapabilities(info, near)).toHaveProperty("chosenUsers");
+    expect(engineCapabilities(info, { ...near, ociRuntime })).not.toHaveProperty("chosenUsers");
   });
 
   it("of an engine elsewhere lack the files of this machine", () => {

@@ -1,4 +1,5 @@
 import type { Capabilities, Enforcement } from "../capabilities.ts";
+import { containerRoot } from "./engine-setup.ts";
 import { runtimeKind, type RuntimeAnswer, type RuntimeKind } from "./oci-runtime.ts";
 
 /** The part of `/info` that is read. */
@@ -34,7 +35,13 @@ export interface EngineCircumstances {
 
 /** What an engine behind Docker's API enforces with an OCI runtime, by its account of the machine. */
 export function engineCapabilities(info: InfoAnswer, { ociRuntime, sharesFiles }: EngineCircumstances): Capabilities {
-  return { ...namespaceCapabilities(info), hostPaths: sharesFiles, ...differences[runtimeKindOf(info, ociRuntime)] };
+  const kind = runtimeKindOf(info, ociRuntime);
+  return {
+    ...namespaceCapabilities(info),
+    hostPaths: sharesFiles,
+    ...(kind === "namespaces" ? chosenUsers(info) : {}),
+    ...differences[kind],
+  };
 }
 
 /** The kind of a runtime of this engine; default: its own. */
@@ -97,6 +104,13 @@ function namespaceCapabilities(info: InfoAnswer): Omit<Capabilities, "hostPaths"
     execUser: true,
     execNetwork: "shared",
   };
+}
+
+/** Without root the engine maps root to the person that runs it; a remapped one maps all of them to nobody's. */
+function chosenUsers({ SecurityOptions }: InfoAnswer): Pick<Capabilities, "chosenUsers"> {
+  const root = containerRoot(SecurityOptions ?? []);
+  if (root === "root") return {};
+  return { chosenUsers: root === "rootless" ? "ordinary" : "any" };
 }
 
 function memoryLimit(info: InfoAnswer): Enforcement {

@@ -1,4 +1,4 @@
-import type { EngineComponent, EngineConnection, EngineSetup } from "../engine-setup.ts";
+import type { ContainerRoot, EngineComponent, EngineConnection, EngineSetup } from "../engine-setup.ts";
 import type { Endpoint } from "./http/endpoint.ts";
 
 /** The part of `/version` that is read here. */
@@ -35,18 +35,26 @@ export function engineComponents({ Components, Platform }: ComponentsAnswer): re
 
 /** How the engine says that it is set up. */
 export function engineSetup(info: SetupAnswer, endpoint: Endpoint): EngineSetup {
-  const options = new Set(
-    (info.SecurityOptions ?? []).map((option) => /(?:^|,)name=([^,]+)/.exec(option)?.[1] ?? option),
-  );
+  const options = optionNames(info.SecurityOptions ?? []);
   const kernel = info.KernelVersion;
   return {
     connection: engineConnection(endpoint),
     ...(kernel === undefined || kernel === "" ? {} : { kernel }),
-    containerRoot: options.has("rootless") ? "rootless" : options.has("userns") ? "remapped" : "root",
+    containerRoot: containerRoot(info.SecurityOptions ?? []),
     accessControl: (["apparmor", "selinux"] as const).filter((system) => options.has(system)),
     authorizationPlugins: info.Plugins?.Authorization ?? [],
     openAddresses: (info.Warnings ?? []).flatMap((warning) => openApi.exec(warning)?.[1] ?? []),
   };
+}
+
+/** Who root inside is, by what the engine says of its security. */
+export function containerRoot(securityOptions: readonly string[]): ContainerRoot {
+  const options = optionNames(securityOptions);
+  return options.has("rootless") ? "rootless" : options.has("userns") ? "remapped" : "root";
+}
+
+function optionNames(securityOptions: readonly string[]): ReadonlySet<string> {
+  return new Set(securityOptions.map((option) => /(?:^|,)name=([^,]+)/.exec(option)?.[1] ?? option));
 }
 
 /** Docker's own warning of an API that asks nobody for a certificate (moby, daemon/info.go). */

@@ -5,10 +5,13 @@ import { withPlainOutput } from "../../policy/request/plain-output.ts";
 import { redactedOutput } from "../secrets/redacted-output.ts";
 import type { TreeEnd } from "../process-tree.ts";
 import { type Capabilities, assertRunsAnyProgram } from "../../engines/capabilities.ts";
+import { chosenUser } from "./chosen-user.ts";
 import type { Sandbox } from "../sandbox.ts";
 
 /** A program that the operator starts in a sandbox beside those of its owner. */
 export interface AddedProgramSpec extends Pick<ExecSpec, "command" | "environment" | "workingDirectory"> {
+  /** As `chosenUser` takes it; default: the user of the sandbox's own programs. */
+  readonly user?: string | undefined;
   /** Whether it gets the variables of the sandbox's own programs, below those given here; default: it does not. */
   readonly asProgram?: boolean | undefined;
   /** Size of the terminal that it is given; default: it has none, which its variables say. */
@@ -44,7 +47,7 @@ export interface ReachedSandbox {
   readonly isRemoved: boolean;
   /**
    * Runs a program beside the owner's.
-   * @throws UNSUPPORTED at isolation preload, SANDBOX_LOST, CANCELLED, and what the engine throws
+   * @throws UNSUPPORTED at isolation preload, what `chosenUser` throws, SANDBOX_LOST, CANCELLED, and what the engine throws
    */
   exec(spec: AddedProgramSpec, options?: CallOptions): Promise<AddedProgram>;
 }
@@ -74,10 +77,14 @@ async function addProgram(
   options?: CallOptions,
 ): Promise<AddedProgram> {
   assertRunsAnyProgram(sandbox.capabilities, "beside the sandbox's own program");
-  const { asProgram, terminal, environment, ...rest } = spec;
+  const { asProgram, terminal, environment, user, ...rest } = spec;
   const variables = { ...(asProgram === true ? sandbox.programEnvironment : {}), ...environment };
   const told = terminal === undefined ? withPlainOutput(variables) : variables;
-  const start = { ...rest, environment: told };
+  const start = {
+    ...rest,
+    environment: told,
+    ...(user === undefined ? {} : { user: await chosenUser(sandbox, user, options) }),
+  };
   const { execInTerminal } = sandbox;
   const process: Process & Partial<Pick<TerminalProcess, "resize">> =
     terminal === undefined || execInTerminal === undefined

@@ -370,6 +370,8 @@ export interface ExecOptions {
   readonly environment?: Readonly<Record<string, string>> | undefined;
   /** Absolute folder inside to start in; default: where the sandbox's own programs start. */
   readonly cwd?: string | undefined;
+  /** User of the program where the engine gives sandboxes users of their own (one that runs without root, or with userns-remap): a name of the sandbox's /etc/passwd, or numbers as 1000 or 1000:1000, at most 59999; elsewhere refused. Default: the user of the sandbox's own programs. */
+  readonly user?: string | undefined;
 }
 
 /** A program in a terminal. */
@@ -380,6 +382,8 @@ export interface TerminalOptions {
   readonly environment?: Readonly<Record<string, string>> | undefined;
   /** Absolute folder inside to start in; default: where the sandbox's own programs start. */
   readonly cwd?: string | undefined;
+  /** User of the program where the engine gives sandboxes users of their own (one that runs without root, or with userns-remap): a name of the sandbox's /etc/passwd, or numbers as 1000 or 1000:1000, at most 59999; elsewhere refused. Default: the user of the sandbox's own programs. */
+  readonly user?: string | undefined;
   /** Size of the terminal at the start, in characters. */
   readonly columns: number;
   readonly rows: number;

@@ -14,6 +14,13 @@ const cwd = z
   .optional()
   .describe("Absolute folder inside to start in; default: where the sandbox's own programs start.");
 
+const user = z
+  .string()
+  .optional()
+  .describe(
+    "User of the program where the engine gives sandboxes users of their own (one that runs without root, or with userns-remap): a name of the sandbox's /etc/passwd, or numbers as 1000 or 1000:1000, at most 59999; elsewhere refused. Default: the user of the sandbox's own programs.",
+  );
+
 /** Request of `exec_in_sandbox`. */
 const execRequestSchema = z.strictObject({
   sandbox_id: sandboxId,
@@ -21,6 +28,7 @@ const execRequestSchema = z.strictObject({
   stdin: z.string().optional().describe("Standard input of the program, as UTF-8; default: empty."),
   environment,
   cwd,
+  user,
 });
 
 /** Response of `exec_in_sandbox`. */
@@ -56,6 +64,7 @@ const terminalRequestSchema = z.strictObject({
     ),
   environment,
   cwd,
+  user,
   columns: z.number().describe("Size of the terminal at the start, in characters."),
   rows: z.number(),
   term: z

@@ -39,17 +39,20 @@ export const execInSandboxHandler = handle(execInSandboxContract, async (platfor
   };
 });
 
-/** Where such a program starts, and its variables. @throws INVALID_REQUEST naming the field */
+/** Where such a program starts, as whom, and its variables. @throws INVALID_REQUEST naming the field */
 export function readProgram({
   environment,
   cwd,
+  user,
 }: {
   readonly environment?: Readonly<Record<string, string>> | undefined;
   readonly cwd?: string | undefined;
-}): Pick<AddedProgramSpec, "environment" | "workingDirectory"> {
+  readonly user?: string | undefined;
+}): Pick<AddedProgramSpec, "environment" | "workingDirectory" | "user"> {
   if (cwd !== undefined && !cwd.startsWith("/")) throw invalidField("cwd", "an absolute path inside the sandbox", cwd);
   return {
     environment: checkEnvironment(environment ?? {}),
     workingDirectory: cwd === undefined ? undefined : resolveWorkingDirectory(cwd, "/"),
+    user,
   };
 }

@@ -11,7 +11,7 @@ import { openTerminalContract } from "./exec-contract.ts";
 
 /** A program in its own terminal inside a live sandbox. */
 export const openTerminalHandler = handle(openTerminalContract, async (platform, request, call) => {
-  const { environment, workingDirectory } = readProgram(request);
+  const { environment, workingDirectory, user } = readProgram(request);
   const command = request.command === undefined ? null : readCommand(request.command, "command");
   const size = { columns: request.columns, rows: request.rows };
   const place = await reachSandbox(platform, request.sandbox_id, call);
@@ -19,7 +19,7 @@ export const openTerminalHandler = handle(openTerminalContract, async (platform,
   const { sandbox } = place;
   const program = await openTerminal(
     sandbox,
-    { command, size, workingDirectory, environment: { TERM: request.term ?? "xterm", ...environment } },
+    { command, size, workingDirectory, user, environment: { TERM: request.term ?? "xterm", ...environment } },
     { signal: call.signal },
   );
   await call.onEvent?.({ type: "terminal" });
