@@ -25,7 +25,7 @@ type RunAgent = Glovebox["runAgent"];
 export const groupOwner = { uid: 4321, gid: 4322 };
 
 /** Stands in for an agent: its prompt is a shell script. Its whole input is in a file. */
-const entrypoint = `#!/bin/sh
+export const agentEntrypoint = `#!/bin/sh
 [ ! -r /workspace/env-dir/env ] || . /workspace/env-dir/env
 cat >/tmp/input.json
 python3 -c 'import json; open("/tmp/prompt", "w").write(json.load(open("/tmp/input.json"))["prompt"])'
@@ -94,7 +94,7 @@ export function useAgents(
     Object.assign(process.env, variables);
     const context = mkdtempSync(path.join(os.tmpdir(), "glovebox-agent-image-"));
     try {
-      writeFileSync(path.join(context, "entrypoint.sh"), entrypoint, { mode: 0o755 });
+      writeFileSync(path.join(context, "entrypoint.sh"), agentEntrypoint, { mode: 0o755 });
       const made = `FROM ${testImages.python}\nCOPY entrypoint.sh /app/entrypoint.sh\n`;
       writeFileSync(path.join(context, "Dockerfile"), made);
       // Without its engine each test is skipped, or fails where the engine is required.

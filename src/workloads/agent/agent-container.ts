@@ -1,5 +1,7 @@
 /** Paths in an agent's container (SPEC MO4). */
 export const agentPaths = {
+  /** What all its folders but its home are in. */
+  workspace: "/workspace",
   /** The group's workspace; where the agent starts. */
   group: "/workspace/group",
   /** The project, only for the main group. */

@@ -2,7 +2,7 @@ import type { Capabilities } from "../../../engines/capabilities.ts";
 import type { MountSpec } from "../../../engines/container-spec.ts";
 import type { EngineName } from "../../../engines/engine.ts";
 import { GloveboxError } from "../../../errors/glovebox-error.ts";
-import { divideScratch, watchedScratch, workFolder } from "../../../policy/scratch.ts";
+import { divideScratch, watchedScratch, workFolder, type ScratchPlace } from "../../../policy/scratch.ts";
 import type { PlaceOwner } from "../../../sandbox/mounts/open-place.ts";
 import type { SandboxPlan } from "../../../sandbox/sandbox-plan.ts";
 import { agentPaths } from "../agent-container.ts";
@@ -20,7 +20,7 @@ export interface AgentPlanFacts {
   readonly programEnvironment: Readonly<Record<string, string>>;
 }
 
-/** The sandbox of one run: a read-only image, scratch for the agent's home and `/tmp`, and the mounts. */
+/** The sandbox of one run: a read-only image, scratch for the agent's home and `/tmp`, and the mounts, or scratch for copies of them. */
 export function agentPlan(
   spec: AgentSpec,
   facts: AgentPlanFacts,
@@ -28,6 +28,8 @@ export function agentPlan(
   const { capabilities, mounts, scratchMounts, user, programEnvironment } = facts;
   const scratch =
     scratchMounts === null ? divideScratch(spec.limits, capabilities.scratch) : watchedScratch(spec.limits);
+  const isCopied = !capabilities.hostPaths;
+  const places = isCopied ? scratch.places.flatMap(withCopies) : scratch.places.map(placeInHome);
   const plan: SandboxPlan = {
     kind: "agent",
     id: spec.sandboxId,
@@ -36,15 +38,32 @@ export function agentPlan(
     image: spec.image,
     ociRuntime: spec.ociRuntime,
     limits: spec.limits,
-    scratch: scratch.places.map((place) => (place.path === workFolder ? { ...place, path: agentPaths.home } : place)),
+    scratch: places,
     sharedMemoryBytes: scratch.sharedMemoryBytes,
     mounts: [...(scratchMounts ?? []).map(intoHome), ...mounts],
-    processUser: `${user.uid}:${user.gid}`,
+    ...(isCopied ? {} : { processUser: `${user.uid}:${user.gid}` }),
     workingDirectory: agentPaths.group,
     lifetimeMs: spec.limits.timeoutMs + lifetimeMarginMs,
     programEnvironment,
   };
-  return { plan, warnings: [...(scratch.note === null ? [] : [scratch.note]), ...rootWarnings(user)] };
+  return {
+    plan,
+    warnings: [...(scratch.note === null ? [] : [scratch.note]), ...(isCopied ? [] : rootWarnings(user))],
+  };
+}
+
+function placeInHome(place: ScratchPlace): ScratchPlace {
+  return place.path === workFolder ? { ...place, path: agentPaths.home } : place;
+}
+
+/** Copies of folders take most of the place; the agent's home has a quarter of it. */
+function withCopies(place: ScratchPlace): readonly ScratchPlace[] {
+  if (place.path !== workFolder) return [place];
+  const homeBytes = Math.floor(place.sizeBytes / 4);
+  return [
+    { path: agentPaths.home, sizeBytes: homeBytes },
+    { path: agentPaths.workspace, sizeBytes: place.sizeBytes - homeBytes },
+  ];
 }
 
 function intoHome(mount: MountSpec): MountSpec {
@@ -59,17 +78,14 @@ function rootWarnings({ uid }: PlaceOwner): readonly string[] {
 }
 
 /**
- * Agents need containers with folders of this machine mounted.
+ * Agents need containers, with folders of this machine mounted, or with copies of them.
  * @throws UNSUPPORTED naming the engine, what is missing and the alternative
  */
 export function assertCanHoldAgents(capabilities: Capabilities, engine: EngineName): void {
   const { images, execUser, hostPaths } = capabilities;
-  if (images && execUser && hostPaths) return;
-  const [missing, words] = hostPaths
-    ? ["images", "runs no containers, which agents live in"]
-    : ["hostPaths", "cannot give a container folders of this machine, which agents work in"];
-  throw new GloveboxError("UNSUPPORTED", `Engine ${engine} ${words}.`, {
-    suggestion: "Choose an engine with containers on this machine (`glovebox doctor` lists them).",
-    context: { engine, missing },
+  if (images && (execUser || !hostPaths)) return;
+  throw new GloveboxError("UNSUPPORTED", `Engine ${engine} runs no containers, which agents live in.`, {
+    suggestion: "Choose an engine with containers (`glovebox doctor` lists them).",
+    context: { engine, missing: "images" },
   });
 }

@@ -1,6 +1,9 @@
-import path from "node:path";
+import { posix } from "node:path";
+import type { MountSpec } from "../../../engines/container-spec.ts";
+import { toGloveboxError } from "../../../errors/glovebox-error.ts";
 import type { OpenRun } from "../../../sandbox/run-record.ts";
 import type { Sandbox } from "../../../sandbox/sandbox.ts";
+import type { SandboxPlan } from "../../../sandbox/sandbox-plan.ts";
 import { Redaction } from "../../../policy/redaction/redaction.ts";
 import { concludeRun, judgeRun, type ConcludedRun } from "../../run/conclude-run.ts";
 import type { BoundedOutput } from "../../../base/streams/bounded-output.ts";
@@ -12,13 +15,16 @@ import { secretWarnings } from "../../run/explain-secrets.ts";
 import { toolingWarnings } from "../../run/explain-tooling.ts";
 import { agentPaths } from "../agent-container.ts";
 import { secretAgentVariables } from "../../../policy/agents/agent-variables.ts";
+import { shellAssignments } from "../../../policy/agents/shell-assignments.ts";
 import { makeEnvironmentFolder } from "../environment/environment-folder.ts";
+import { CopiedFolders } from "../folders/copied-folders.ts";
 import { mountSpecs, setuidWarnings, type FolderWords } from "../../run/folders/host-mount.ts";
 import { agentPlan } from "./agent-plan.ts";
 import { readAnswer, type AgentResult } from "./agent-result.ts";
 import { FolderGuard } from "../../run/folders/guard-folders.ts";
 import type { AgentRun, ReadyAgent } from "./agent-run.ts";
 import { OwnerTooling } from "../../run/folders/owner-tooling.ts";
+import type { AgentSpec } from "./agent-spec.ts";
 import { pruneLogs } from "./prune-logs.ts";
 import { RunLog } from "./run-log.ts";
 import { workInSandbox, type WorkedAgent } from "./work-in-sandbox.ts";
@@ -32,6 +38,12 @@ const words: RunWords = {
   outOfMemory: (limit) => `The agent ran out of its ${limit} of memory.`,
 };
 
+/** Where it works on copies. */
+const wordsOfCopies: RunWords = {
+  ...words,
+  suggestions: { lost: "Run the agent again; nothing that it changed has come back to the group's folders." },
+};
+
 /** Only the agent reads what it and its engine keep there. */
 const agentsOwn: ReadonlySet<string> = new Set([agentPaths.state, agentPaths.ipc]);
 
@@ -43,11 +55,10 @@ const folderWords: FolderWords = { subject: "agent", folders: "the group's folde
 export async function runInContainer(run: AgentRun, ready: ReadyAgent): Promise<AgentResult> {
   const { spec, dependencies } = run;
   const { folders } = ready;
-  await using environment = await makeEnvironmentFolder({
-    ...dependencies,
-    variables: spec.variables,
-    user: folders.workspace.owner,
-  });
+  const user = folders.workspace.owner;
+  await using environment = ready.capabilities.hostPaths
+    ? await makeEnvironmentFolder({ ...dependencies, variables: spec.variables, user })
+    : null;
   await using log = await RunLog.open({
     folder: folders.logs,
     uid: dependencies.uid,
@@ -60,7 +71,7 @@ export async function runInContainer(run: AgentRun, ready: ReadyAgent): Promise<
     folder: folders.logs,
     platform: dependencies.platform,
     maxLogs: spec.maxLogs,
-    current: path.posix.basename(log.name),
+    current: posix.basename(log.name),
   });
   await log.facts("started", {
     group: spec.group.name,
@@ -72,7 +83,7 @@ export async function runInContainer(run: AgentRun, ready: ReadyAgent): Promise<
     session: spec.sessionId ?? null,
     timeoutMs: spec.limits.timeoutMs,
   });
-  const at = { log, environmentMount: environment.mount };
+  const at = { log, environmentMounts: environment === null ? [] : [environment.mount] };
   const { result, warnings } = await openAndWork(run, ready, at).catch(async (error: unknown) => {
     await log.facts("failed", { error: error instanceof Error ? error.message : "unknown" });
     throw error;
@@ -91,18 +102,20 @@ export async function runInContainer(run: AgentRun, ready: ReadyAgent): Promise<
 
 interface RunPlace {
   readonly log: RunLog;
-  readonly environmentMount: Awaited<ReturnType<typeof makeEnvironmentFolder>>["mount"];
+  /** Empty where the agent works on copies. */
+  readonly environmentMounts: readonly MountSpec[];
 }
 
 async function openAndWork(
   run: AgentRun,
   ready: ReadyAgent,
-  { log, environmentMount }: RunPlace,
+  { log, environmentMounts }: RunPlace,
 ): Promise<{ readonly result: AgentResult; readonly warnings: readonly string[] }> {
   const { spec, dependencies, caller, listener, ids } = run;
   const { engine, sandboxes, diskScratch } = dependencies;
-  const { capabilities, folders, grant, mounts } = ready;
+  const { capabilities, folders, grant } = ready;
   const { diskBytes, timeoutMs } = spec.limits;
+  const mounts = capabilities.hostPaths ? ready.mounts : [];
   const redaction = new Redaction(secretAgentVariables(spec.variables));
   const specs = await mountSpecs(mounts);
   const setuid = setuidWarnings(mounts, { capabilities, engine: engine.name, words: folderWords });
@@ -110,7 +123,7 @@ async function openAndWork(
     ? await WatchedScratch.open({ ...dependencies, diskBytes })
     : null;
   await using tooling = await OwnerTooling.open({
-    ...{ ...dependencies, ...spec, mounts },
+    ...{ ...dependencies, ...spec, mounts: ready.mounts },
     unread: agentsOwn,
     redact: (text) => redaction.text(text),
   });
@@ -118,7 +131,7 @@ async function openAndWork(
   const environment = { HOME: agentPaths.home, LANG: "C.UTF-8", ...grant?.environment };
   const { plan, warnings } = agentPlan(spec, {
     capabilities,
-    mounts: [...specs, environmentMount, ...locks],
+    mounts: capabilities.hostPaths ? [...specs, ...environmentMounts, ...locks] : [],
     scratchMounts: scratch?.mounts ?? null,
     user: folders.workspace.owner,
     programEnvironment: environment,
@@ -126,23 +139,25 @@ async function openAndWork(
   await using guard = await FolderGuard.open({ ...dependencies, mounts, diskBytes, words: folderWords });
   await using sandbox = await sandboxes.open(engine, plan, caller);
   ids.sandbox = sandbox.id;
-  const work = describeWork(spec.agent.name, spec.prompt, new Redaction(secretAgentVariables(spec.variables)));
-  const record = (ids.record = sandbox.beginRun({ ...ids, work, timeoutMs, network: spec.network }));
+  const record = (ids.record = sandbox.beginRun({ ...ids, work: workOf(spec), timeoutMs, network: spec.network }));
   listener.onSandbox(sandbox.id);
-  tooling.begin(sandbox, { locks, engine: engine.name });
+  tooling.begin(sandbox, { locks: capabilities.hostPaths ? locks : [], engine: engine.name });
   scratch?.watch(sandbox);
   await guard.begin(sandbox, { engine, sandboxes });
+  const copies = capabilities.hostPaths ? null : await sendCopies(run, ready, { sandbox, locks, plan });
   const endedFor = (): AgentResult["error"] => scratch?.error ?? guard.error;
   const worked = await workInSandbox(run, ready, { sandbox, redaction, log, environment }).catch((error: unknown) => {
     throw endedFor() ?? error;
   });
-  const concluded = await conclude(run, { sandbox, record, worked, endedFor });
+  const back = await bringBack(copies, sandbox);
+  const ended = { sandbox, record, worked, copies, endedFor: () => endedFor() ?? back.error };
+  const concluded = await conclude(run, ended);
   const changed = await tooling.end();
-  const facts = { sandboxId: sandbox.id, log: log.name, toolingFiles: changed.changed };
   return {
-    result: resultOf(run, ready, { concluded, worked, ...facts }),
+    result: resultOf(run, ready, { concluded, worked, log: log.name, toolingFiles: changed.changed }),
     warnings: [
       ...warnings,
+      ...back.warnings.map((text) => redaction.text(text)),
       ...setuid,
       ...networkWarnings(worked.networkReport, concluded.outcome),
       ...toolingWarnings(changed),
@@ -152,8 +167,43 @@ async function openAndWork(
   };
 }
 
+function workOf({ agent, prompt, variables }: AgentSpec): string {
+  return describeWork(agent.name, prompt, new Redaction(secretAgentVariables(variables)));
+}
+
+/** Gives a sandbox without mounts copies of all that others have mounted. @throws as `CopiedFolders.send` */
+async function sendCopies(
+  { spec, dependencies, caller: { signal } }: AgentRun,
+  { mounts }: ReadyAgent,
+  {
+    sandbox,
+    locks,
+    plan,
+  }: { readonly sandbox: Sandbox; readonly locks: readonly MountSpec[]; readonly plan: SandboxPlan },
+): Promise<CopiedFolders> {
+  const { files } = sandbox;
+  const variables = Buffer.from(shellAssignments(spec.variables));
+  await files.write(agentPaths.environmentFile, variables, { mode: 0o600, signal });
+  const maxBytes = plan.scratch.find(({ path }) => path === agentPaths.workspace)?.sizeBytes ?? 0;
+  return CopiedFolders.send({ ...dependencies, mounts, files, locks, maxBytes, signal });
+}
+
+/** Also after a run that was ended: as where its folders are mounted, what it has done until then is there. */
+async function bringBack(
+  copies: CopiedFolders | null,
+  sandbox: Sandbox,
+): Promise<{ readonly warnings: readonly string[]; readonly error: AgentResult["error"] }> {
+  if (copies === null || sandbox.state !== "running") return { warnings: [], error: null };
+  try {
+    return { warnings: await copies.bringBack(), error: null };
+  } catch (error) {
+    return { warnings: [], error: toGloveboxError(error) };
+  }
+}
+
 interface EndedWork {
   readonly sandbox: Sandbox;
+  readonly copies: CopiedFolders | null;
   readonly record: OpenRun;
   readonly worked: WorkedAgent;
   /** Why the sandbox was ended early, if it was. */
@@ -163,7 +213,7 @@ interface EndedWork {
 /** Judges the run, and removes its sandbox. */
 async function conclude(
   { spec, dependencies: { logger }, ids }: AgentRun,
-  { sandbox, record, worked, endedFor }: EndedWork,
+  { sandbox, record, worked, endedFor, copies }: EndedWork,
 ): Promise<ConcludedRun<BoundedOutput>> {
   const judged = await judgeRun({
     sandbox,
@@ -176,22 +226,22 @@ async function conclude(
   return concludeRun(judged, {
     ids,
     logger,
-    explain: (each) => endedFor() ?? explainEnding({ ...each, words, ...spec.limits }),
+    explain: (each) =>
+      endedFor() ?? explainEnding({ ...each, words: copies === null ? words : wordsOfCopies, ...spec.limits }),
   });
 }
 
 interface Facts {
   readonly concluded: ConcludedRun<BoundedOutput>;
   readonly worked: WorkedAgent;
-  readonly sandboxId: string;
   readonly log: string;
   readonly toolingFiles: AgentResult["toolingFiles"];
 }
 
 function resultOf(
-  { spec, dependencies }: AgentRun,
+  { spec, dependencies, ids }: AgentRun,
   { capabilities }: ReadyAgent,
-  { concluded, worked, sandboxId, log, toolingFiles }: Facts,
+  { concluded, worked, log, toolingFiles }: Facts,
 ): AgentResult {
   const { end, outcome, memoryPeakBytes, policyDigest } = concluded;
   const endedByItself = end.interruption === null && end.exitCode !== null;
@@ -212,7 +262,7 @@ function resultOf(
     memoryPeakBytes,
     log,
     image: spec.image,
-    sandboxId,
+    sandboxId: ids.sandbox ?? "",
     engine: dependencies.engine.name,
     isolation: capabilities.isolation,
     ociRuntime: spec.ociRuntime ?? null,

@@ -70,7 +70,11 @@ export async function workInSandbox(run: AgentRun, ready: ReadyAgent, at: AgentP
     drainMs,
     signal,
     monotonicMs: dependencies.monotonicMs,
-    end: () => sandbox.endProcess(process),
+    // A copy of its folders comes back from a sandbox that lives on.
+    end: async () => {
+      if (ready.capabilities.hostPaths) await sandbox.endProcess(process);
+      else await sandbox.endProcessAlone(process);
+    },
   });
   return { end, ...(await heard.end()), networkReport: await program.networkReport() };
 }
