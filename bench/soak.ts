@@ -6,6 +6,8 @@
  * is left on the engines, and memory and descriptors of the servers are within 10 % of what they were after a warm-up
  * round. `node bench/write-page.ts` puts the report into docs/performance.md.
  * Usage: npm run soak [-- [--minutes NUMBER] [--engines ENGINE,...] [--out FILE]]; default 60 minutes, docker,podman,local.
+ * `--engines kubernetes` takes the test bed's cluster (GLOVEBOX_TEST_KUBECONFIG) for itself, kills its parts and the servers too, and
+ * writes bench/results/soak-kubernetes.json.
  */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -19,7 +21,7 @@ const { values } = parseArgs({
   options: {
     minutes: { type: "string", default: "60" },
     engines: { type: "string", default: "docker,podman,local" },
-    out: { type: "string", default: join(import.meta.dirname, "results/soak.json") },
+    out: { type: "string" },
   },
 });
 const minutes = Number(values.minutes);
@@ -41,6 +43,7 @@ const report: SoakReport = {
   versions: await versionFacts(),
   ...found,
 };
-writeFileSync(values.out, `${JSON.stringify(report, null, 2)}\n`);
+const name = values.engines === "kubernetes" ? "soak-kubernetes" : "soak";
+writeFileSync(values.out ?? join(import.meta.dirname, `results/${name}.json`), `${JSON.stringify(report, null, 2)}\n`);
 console.log(JSON.stringify(found, null, 2));
 if (found.problems.length > 0) process.exitCode = 1;

@@ -1,8 +1,8 @@
-import { maxGrowth, type SoakReport } from "../soak/soak-report.ts";
+import { maxGrowth, type AfterKill, type SoakReport } from "../soak/soak-report.ts";
 
 /** What the soak found, as a section of a page. */
 export function soakSection(report: SoakReport): string {
-  const { minutes, date, machine, versions, ends, slow = [], faults, leftOut, resources, problems } = report;
+  const { minutes, date, machine, versions, ends, slow = [], faults, leftOut, resources, afterKill, problems } = report;
   const requests = Object.values(ends).flatMap((each) => Object.values(each));
   const named = Object.entries(versions).map(([name, version]) => `${name} ${version}`);
   const hows = [...new Set(Object.values(ends).flatMap((each) => Object.keys(each)))].toSorted((a, b) =>
@@ -25,6 +25,7 @@ export function soakSection(report: SoakReport): string {
     "",
     `They may grow by ${maxGrowth * 100} %.`,
     "",
+    ...(afterKill === undefined ? [] : [afterKillText(afterKill), ""]),
     ...(slow.length === 0 ? [] : ["Answers that took over a minute:", "", ...slow.map((each) => `- ${each}`), ""]),
     table(
       ["fault", "times"],
@@ -37,6 +38,13 @@ export function soakSection(report: SoakReport): string {
       Object.entries(ends).map(([kind, each]) => [kind, ...hows.map((how) => String(each[how] ?? ""))]),
     ),
   ].join("\n");
+}
+
+function afterKillText({ programsMs, objectsMs }: AfterKill): string {
+  const [programs, objects] = [programsMs, objectsMs].map((each) =>
+    each === null ? "not within the time they have" : `after ${(each / 1_000).toFixed(1)} s`,
+  );
+  return `All servers killed with -9 while they worked: their last program ended ${programs}, and nothing was left ${objects} from their next start.`;
 }
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {

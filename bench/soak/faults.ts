@@ -3,7 +3,8 @@ import { readdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from "no
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { askEngine, containersOn } from "./engine-api.ts";
-import type { Scene } from "./scene.ts";
+import type { Scene, SoakServer } from "./scene.ts";
+import { clusterParts, type SoakCluster } from "./soak-cluster.ts";
 
 /** Something that goes wrong, and is repaired when the promise resolves. */
 export interface Fault {
@@ -13,10 +14,12 @@ export interface Fault {
 
 const shortMs = 2_000;
 const jumps = ["+6h", "-6h", "+0"] as const;
+/** A cluster's certificates are not valid before they were made. */
+const jumpsWithCertificates = ["+6h", "+0"] as const;
 
 /** Every fault that can be caused in this scene. */
 export function faultsOf(scene: Scene): readonly Fault[] {
-  const { ownEngines, redis, postgres, storeFolder, clockFile, servers, engines } = scene;
+  const { ownEngines, redis, postgres, storeFolder, clockFile, servers, engines, cluster } = scene;
   const faults: Fault[] = [];
   for (const [kind, engine] of ownEngines) {
     faults.push(
@@ -57,12 +60,38 @@ export function faultsOf(scene: Scene): readonly Fault[] {
   }
   if (storeFolder !== null) faults.push({ name: "the store's disk full", make: () => fillDisk(storeFolder) });
   if (clockFile !== null) {
+    const possible = cluster === null ? jumps : jumpsWithCertificates;
     faults.push({
       name: "the wall clock set",
-      make: async () => writeFileSync(clockFile, `${jumps[randomInt(jumps.length)]}\n`),
+      make: async () => writeFileSync(clockFile, `${possible[randomInt(possible.length)]}\n`),
     });
   }
-  return faults;
+  return cluster === null ? faults : [...faults, ...clusterFaults(cluster, servers)];
+}
+
+function clusterFaults(cluster: SoakCluster, servers: readonly SoakServer[]): readonly Fault[] {
+  // The first one stays, to show what it uses at the end.
+  const killed = servers.at(-1);
+  return [
+    { name: "a pod deleted on kubernetes", make: () => cluster.deletePod() },
+    ...clusterParts.map(({ part, title }) => ({
+      name: `${title} killed and restarted`,
+      make: () => cluster.restart(part),
+    })),
+    ...(killed === undefined
+      ? []
+      : [{ name: `${killed.name} killed and started again`, make: () => killServer(killed, cluster) }]),
+  ];
+}
+
+async function killServer(server: SoakServer, cluster: SoakCluster): Promise<void> {
+  const { body } = await server.served.call("GET", "/api/sandbox?state=live");
+  const { sandboxes = [] } = body as { readonly sandboxes?: readonly { readonly id: string }[] };
+  const pods = await cluster.idsOf(sandboxes.map(({ id }) => `glovebox-${id}`));
+  await server.kill();
+  cluster.expectProgramsToEnd(`${server.name} was killed`, pods);
+  await sleep(randomInt(shortMs));
+  await server.startAgain();
 }
 
 async function killContainer(socketPath: string): Promise<void> {

@@ -6,10 +6,11 @@ import type { BenchPlan } from "../parts/report.ts";
 import { containersOn, describeContainer, leftOn } from "./engine-api.ts";
 import { faultsOf } from "./faults.ts";
 import { Ledger } from "./ledger.ts";
-import { hasEnded, openScene, resourcesOf, type Scene, type SoakServer } from "./scene.ts";
-import { growthOf, type Resources, type SoakReport } from "./soak-report.ts";
+import { openScene, resourcesOf, type Scene, type SoakServer } from "./scene.ts";
+import { growthOf, type AfterKill, type Resources, type SoakReport } from "./soak-report.ts";
+import { untilProgramsEnded } from "./soak-cluster.ts";
 import { unendedRuns } from "./stored-runs.ts";
-import { workUntil } from "./work.ts";
+import { runUntilKilled, workUntil } from "./work.ts";
 
 const clients = 6;
 /** Share of the whole time that the warm-up round takes; in a short soak half of it, up to so long: servers grow for minutes. */
@@ -19,6 +20,10 @@ const faultEveryMs = 6_000;
 /** By then servers have released what ended, and unused connections. */
 const restMs = 12_000;
 const sweepMs = 90_000;
+/** How long servers work before all of them are killed. */
+const busyMs = 10_000;
+/** By then nothing is left of servers that were killed, counted from when they are started again. */
+const objectsMs = 60_000;
 
 type Found = Omit<SoakReport, "minutes" | "date" | "machine" | "versions">;
 
@@ -40,14 +45,15 @@ export async function runSoak(plan: BenchPlan, forMs: number): Promise<Found> {
     await work(scene, ledger, forMs - firstMs, faulty);
     const after = servers.map((server) => resourcesOf(server));
     const none: Resources = { residentMb: 0, descriptors: 0 };
-    const resources = servers.map(({ name }, index) => ({
-      server: name,
-      before: before[index] ?? none,
-      after: after[index] ?? none,
-    }));
-    for (const server of servers.filter(hasEnded)) plan.say(`${server.name} has ended:\n${server.lastWords()}`);
+    // What was started again uses what it uses.
+    const resources = servers.flatMap(({ name, kills }, index) =>
+      kills > 0 ? [] : [{ server: name, before: before[index] ?? none, after: after[index] ?? none }],
+    );
+    for (const server of servers.filter(({ hasEnded }) => hasEnded))
+      plan.say(`${server.name} has ended:\n${server.lastWords}`);
     plan.say("looking at what is left");
     const still = [...(await stoppedAfterSweep(scene)), ...(await stillListed(scene))];
+    const { afterKill, problems: kept } = await killAll(scene, ledger, plan);
     const unended = await unendedRuns(scene);
     const ends = await endServers(scene, plan);
     const left = await leftBehind(scene);
@@ -55,10 +61,13 @@ export async function runSoak(plan: BenchPlan, forMs: number): Promise<Found> {
     const problems = [
       ...new Set(ledger.problems),
       ...ledger.open.map((kind) => `A request (${kind}) has not ended.`),
-      ...[...still, ...unended, ...ends, ...left],
+      ...[...still, ...kept, ...unended, ...ends, ...left],
       ...resources.flatMap((each) => growthOf(each)),
     ];
-    return { ends: ledger.ends, slow: ledger.slow, faults, leftOut: scene.leftOut, resources, problems };
+    const { ends: counted, slow } = ledger;
+    const { leftOut } = scene;
+    const found = { ends: counted, slow, faults, leftOut, resources, problems };
+    return afterKill === null ? found : { ...found, afterKill };
   } finally {
     if (isOpen) plan.say("ended early");
     await scene[Symbol.asyncDispose]();
@@ -123,7 +132,7 @@ async function stoppedAfterSweep({ ownEngines }: Scene): Promise<readonly string
 /** What the servers still list although no requests are running. */
 async function stillListed({ servers }: Scene): Promise<readonly string[]> {
   const left: string[] = [];
-  for (const { name, served } of servers.filter((server) => !hasEnded(server))) {
+  for (const { name, served } of servers.filter(({ hasEnded }) => !hasEnded)) {
     const { status, body } = await served.call("GET", "/api/sandbox?state=live");
     if (status !== 200) left.push(`${name} does not list its sandboxes: status ${status}.`);
     const { sandboxes = [] } = body as { readonly sandboxes?: readonly object[] };
@@ -133,8 +142,8 @@ async function stillListed({ servers }: Scene): Promise<readonly string[]> {
 }
 
 /** What is left on the engines and of the servers after they have ended, including sandboxes that waited for runs. */
-async function leftBehind({ ownEngines, servers }: Scene): Promise<readonly string[]> {
-  const left: string[] = [];
+async function leftBehind({ ownEngines, servers, cluster }: Scene): Promise<readonly string[]> {
+  const left = ((await cluster?.left()) ?? []).map((what) => `Left on kubernetes: ${what}.`);
   for (const [kind, { socketPath }] of ownEngines) {
     left.push(...(await leftOn(socketPath)).map((what) => `Left on ${kind}: ${what}.`));
   }
@@ -145,16 +154,51 @@ async function leftBehind({ ownEngines, servers }: Scene): Promise<readonly stri
   return left;
 }
 
+/**
+ * On a cluster: kills all servers with -9 in the middle of work, looks how long their programs run on, starts the servers again and
+ * looks how long it takes until nothing is left of what the killed ones made.
+ */
+async function killAll(
+  scene: Scene,
+  ledger: Ledger,
+  { say }: BenchPlan,
+): Promise<{ readonly afterKill: AfterKill | null; readonly problems: readonly string[] }> {
+  const { cluster, servers } = scene;
+  if (cluster === null) return { afterKill: null, problems: [] };
+  const stop = new AbortController();
+  const working = [
+    ...Array.from({ length: clients }, () => workUntil(stop.signal, scene, ledger)),
+    ...servers.map((server) => runUntilKilled(server, "kubernetes", ledger)),
+  ];
+  await sleep(busyMs);
+  say("killing all servers while they work");
+  stop.abort();
+  const ended = untilProgramsEnded();
+  await Promise.all(servers.map((server) => server.kill()));
+  const [programsMs] = await Promise.all([ended, ...working]);
+  await Promise.all(servers.map((server) => server.startAgain()));
+  const startedMs = performance.now();
+  let left = await cluster.left();
+  for (; left.length > 0 && performance.now() - startedMs < objectsMs; left = await cluster.left()) await sleep(500);
+  const afterKill = { programsMs, objectsMs: left.length > 0 ? null : Math.round(performance.now() - startedMs) };
+  const problems = [
+    ...(await cluster.problems()),
+    ...(programsMs === null ? ["Programs ran on after all servers were killed."] : []),
+    ...left.map((what) => `Left on kubernetes a minute after the servers were started again: ${what}.`),
+  ];
+  return { afterKill, problems };
+}
+
 /** Ends the servers as an operator would. */
 async function endServers({ servers }: Scene, { say }: BenchPlan): Promise<readonly string[]> {
   const ends = await Promise.all(
     servers.map(async (server) => {
       const { name, served } = server;
-      if (hasEnded(server)) return [`${name} had ended by itself: ${lastErrorOf(server)}`];
+      if (server.hasEnded) return [`${name} had ended by itself: ${lastErrorOf(server)}`];
       served.child.kill("SIGTERM");
       const code = await served.ended;
       if (code === 0) return [];
-      say(`${name} has ended with ${code}:\n${server.lastWords()}`);
+      say(`${name} has ended with ${code}:\n${server.lastWords}`);
       return [`${name} ended with ${code}: ${lastErrorOf(server)}`];
     }),
   );
@@ -163,6 +207,6 @@ async function endServers({ servers }: Scene, { say }: BenchPlan): Promise<reado
 
 /** The line that names an error, without details of this machine. */
 function lastErrorOf({ lastWords }: SoakServer): string {
-  const lines = lastWords().split("\n");
+  const lines = lastWords.split("\n");
   return firstLine(lines.findLast((line) => /Error\b/.test(line)) ?? lines.at(-2) ?? "");
 }

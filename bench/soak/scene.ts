@@ -11,6 +11,7 @@ import { serveGlovebox, type ServedGlovebox } from "../../test/helpers/served-gl
 import { firstLine } from "../parts/in-turn.ts";
 import { memoryMb } from "../parts/process-memory.ts";
 import type { BenchPlan } from "../parts/report.ts";
+import { SoakCluster } from "./soak-cluster.ts";
 import type { Resources } from "./soak-report.ts";
 
 const run = promisify(execFile);
@@ -21,11 +22,79 @@ const storeBytes = 64 * 2 ** 20;
 /** Characters. */
 const maxLastWords = 20_000;
 
-export interface SoakServer {
+/** A server, which may be killed and started again where it was. */
+export class SoakServer implements AsyncDisposable {
   readonly name: string;
-  readonly served: ServedGlovebox;
+  readonly #variables: Readonly<Record<string, string>>;
+  readonly #engine: string;
+  #served: ServedGlovebox;
+  #text = "";
+  #kills = 0;
+  #isKilled = false;
+
+  private constructor(
+    name: string,
+    { variables, engine }: { readonly variables: Readonly<Record<string, string>>; readonly engine: string },
+    served: ServedGlovebox,
+  ) {
+    this.name = name;
+    this.#variables = variables;
+    this.#engine = engine;
+    this.#served = served;
+    this.#listen();
+  }
+
+  static async start(name: string, variables: Readonly<Record<string, string>>, engine: string): Promise<SoakServer> {
+    return new SoakServer(name, { variables, engine }, await serveGlovebox(variables, undefined, engine));
+  }
+
+  get served(): ServedGlovebox {
+    return this.#served;
+  }
+
+  /** How often it was killed. */
+  get kills(): number {
+    return this.#kills;
+  }
+
+  /** Whether it was killed, and has not been started again. */
+  get isKilled(): boolean {
+    return this.#isKilled;
+  }
+
+  /** Whether it has ended, on its own or by a signal. */
+  get hasEnded(): boolean {
+    const { exitCode, signalCode } = this.#served.child;
+    return exitCode !== null || signalCode !== null;
+  }
+
   /** The end of what it has written to standard error. */
-  readonly lastWords: () => string;
+  get lastWords(): string {
+    return this.#text;
+  }
+
+  /** Kills it with -9. */
+  async kill(): Promise<void> {
+    this.#kills += 1;
+    this.#isKilled = true;
+    this.#served.child.kill("SIGKILL");
+    await this.#served.ended;
+  }
+
+  async startAgain(): Promise<void> {
+    this.#served = await serveGlovebox(this.#variables, this.#served.home, this.#engine);
+    this.#isKilled = false;
+    this.#listen();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#served[Symbol.asyncDispose]();
+  }
+
+  #listen(): void {
+    const { stderr } = this.#served.child;
+    stderr?.on("data", (chunk: Buffer) => void (this.#text = `${this.#text}${chunk.toString()}`.slice(-maxLastWords)));
+  }
 }
 
 /** Everything that the soak works with: it started all of it, so it may damage all of it. */
@@ -41,6 +110,8 @@ export interface Scene extends AsyncDisposable {
   readonly storeFolder: string | null;
   /** Says by how much the servers' clocks are off, such as `+6h`; null without libfaketime. */
   readonly clockFile: string | null;
+  /** Null unless engine `kubernetes` is worked with. */
+  readonly cluster: SoakCluster | null;
   /** A project with a test and a page, which requests may name. */
   readonly project: string;
   readonly leftOut: Record<string, string>;
@@ -61,10 +132,12 @@ export async function openScene(plan: BenchPlan): Promise<Scene> {
     if (postgres === null) leftOut["PostgreSQL restarts"] = postgresProblem() ?? "";
     const storeFolder = await mountStore(folder, stack, leftOut);
     const clock = clockVariables(folder, leftOut);
+    const cluster = await openCluster(plan, stack, leftOut);
     const common = {
       ...engineVariables(ownEngines),
       ...imageVariables(plan),
       ...clock,
+      ...cluster?.variables,
       GLOVEBOX_PROJECT_ROOTS: project,
       // It is off by default when tests start a server. When idle, there are as many before as after: none.
       GLOVEBOX_WARM_POOL: "auto",
@@ -76,13 +149,21 @@ export async function openScene(plan: BenchPlan): Promise<Scene> {
       ...(postgres === null ? {} : { GLOVEBOX_STORE: "postgres", GLOVEBOX_STORE_URL: postgres.url }),
     };
     const file = storeFolder === null ? {} : { GLOVEBOX_STORE_FILE: join(storeFolder, "store.db") };
+    // One looks at its own engine when it starts, and removes what it finds there of an earlier one.
+    const engine = cluster === null ? "local" : "kubernetes";
+    const start = async (name: string, own: Readonly<Record<string, string>>): Promise<SoakServer> =>
+      stack.use(await SoakServer.start(name, { ...common, ...own }, engine));
     const servers = [
-      soakServer("server with PostgreSQL and Redis", stack.use(await serveGlovebox({ ...common, ...databases }))),
-      soakServer("server with SQLite", stack.use(await serveGlovebox({ ...common, ...file }))),
+      await start("server with PostgreSQL and Redis", databases),
+      await start("server with SQLite", file),
     ];
     return {
-      ...{ ownEngines, servers, redis, postgres, storeFolder, project, leftOut },
-      engines: [...ownEngines.keys(), ...(plan.engines.includes("local") ? ["local"] : [])],
+      ...{ ownEngines, servers, redis, postgres, storeFolder, project, leftOut, cluster },
+      engines: [
+        ...ownEngines.keys(),
+        ...(plan.engines.includes("local") ? ["local"] : []),
+        ...(cluster === null ? [] : ["kubernetes"]),
+      ],
       clockFile: clock["FAKETIME_TIMESTAMP_FILE"] ?? null,
       [Symbol.asyncDispose]: () => stack.disposeAsync(),
     };
@@ -92,20 +173,23 @@ export async function openScene(plan: BenchPlan): Promise<Scene> {
   }
 }
 
-function soakServer(name: string, served: ServedGlovebox): SoakServer {
-  let text = "";
-  served.child.stderr?.on("data", (chunk: Buffer) => void (text = `${text}${chunk.toString()}`.slice(-maxLastWords)));
-  return { name, served, lastWords: () => text };
-}
-
-/** Whether it has ended, on its own or by a signal. */
-export function hasEnded({ served: { child } }: SoakServer): boolean {
-  return child.exitCode !== null || child.signalCode !== null;
+async function openCluster(
+  { engines }: BenchPlan,
+  stack: AsyncDisposableStack,
+  leftOut: Record<string, string>,
+): Promise<SoakCluster | null> {
+  if (!engines.includes("kubernetes")) return null;
+  try {
+    return stack.use(await SoakCluster.open());
+  } catch (error) {
+    leftOut["everything on kubernetes"] = firstLine(error);
+    return null;
+  }
 }
 
 /** The resources that a server uses now; zero when it has ended. */
 export function resourcesOf(server: SoakServer): Resources {
-  if (hasEnded(server)) return { residentMb: 0, descriptors: 0 };
+  if (server.hasEnded) return { residentMb: 0, descriptors: 0 };
   const { pid } = server.served.child;
   const open = `/proc/${pid}/fd`;
   const descriptors = readdirSync(open).filter((name) => !readyPipe.test(targetOf(join(open, name)))).length;

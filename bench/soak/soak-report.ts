@@ -15,8 +15,18 @@ export interface SoakReport {
   /** Faults that could not be caused here, and why. */
   readonly leftOut: Readonly<Record<string, string>>;
   readonly resources: readonly ServerResources[];
+  /** On a cluster: after all servers were killed with -9 while they worked. */
+  readonly afterKill?: AfterKill;
   /** Every problem that was found; empty: there were none. */
   readonly problems: readonly string[];
+}
+
+/** Milliseconds; null: longer than it may take. */
+export interface AfterKill {
+  /** Until no program ran any more. */
+  readonly programsMs: number | null;
+  /** From the servers' next start until nothing was left of what they had made. */
+  readonly objectsMs: number | null;
 }
 
 /** What an idle server uses: after the warm-up round, and at the end. */

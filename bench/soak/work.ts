@@ -1,7 +1,6 @@
 import { randomInt, randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fixtureProgram } from "../../test/helpers/fixture-program.ts";
-import type { ServedGlovebox } from "../../test/helpers/served-glovebox.ts";
 import type { Ledger } from "./ledger.ts";
 import type { Scene, SoakServer } from "./scene.ts";
 
@@ -35,12 +34,12 @@ interface Answer {
 
 /** Sends requests to one server and records how each one ended. */
 class Client {
-  readonly #served: ServedGlovebox;
+  readonly #server: SoakServer;
   readonly #ledger: Ledger;
   readonly #kind: string;
 
-  constructor(served: ServedGlovebox, ledger: Ledger, kind: string) {
-    this.#served = served;
+  constructor(server: SoakServer, ledger: Ledger, kind: string) {
+    this.#server = server;
     this.#ledger = ledger;
     this.#kind = kind;
   }
@@ -52,10 +51,11 @@ class Client {
     const { end } = this.#ledger.begin(this.#kind, request);
     const leaves = mayLeave && randomInt(leavesOneIn) === 0;
     const patience = AbortSignal.timeout(leaves ? randomInt(leavesWithinMs) : answerWithinMs);
+    const { served, kills, isKilled } = this.#server;
     try {
-      const answer = await fetch(`${this.#served.url}${route}`, {
+      const answer = await fetch(`${served.url}${route}`, {
         ...{ method, signal: patience },
-        headers: { authorization: `Bearer ${this.#served.token}`, "content-type": "application/json" },
+        headers: { authorization: `Bearer ${served.token}`, "content-type": "application/json" },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       });
       const parsed = JSON.parse((await answer.text()) || "{}") as Readonly<Record<string, unknown>>;
@@ -63,6 +63,10 @@ class Client {
       end(how);
       return answer.status < 300 ? { how, body: parsed } : null;
     } catch (error) {
+      if (isKilled || kills !== this.#server.kills) {
+        end("server killed");
+        return null;
+      }
       if (!patience.aborted) this.#ledger.note(`${this.#kind}: a connection broke: ${String(error)}`);
       else if (!leaves) this.#ledger.note(`${this.#kind}: no answer in ${answerWithinMs / 1_000} s.`);
       end(patience.aborted && leaves ? "client left" : "no answer");
@@ -149,7 +153,8 @@ const session: Work = async (client, engine) => {
 
 const environment: Work = async (client, engine) => {
   const { GLOVEBOX_TEST_IMAGE_PYTHON: image = "python:3.12-slim" } = process.env;
-  const opened = await client.ask("POST", "/api/environments", { engine, image });
+  const isFixed = engine === "kubernetes";
+  const opened = await client.ask("POST", "/api/environments", { engine, image, read_only_root: isFixed });
   if (opened === null) return;
   const route = `/api/environments/${String(opened.body["env_id"])}`;
   const words = [randomUUID(), randomUUID()];
@@ -213,6 +218,14 @@ const kinds: readonly {
 const drawn = kinds.flatMap((kind) => Array.from({ length: kind.weight }, () => kind));
 const pauseMs = 400;
 
+/** A program that only the end of its server ends. */
+export async function runUntilKilled(server: SoakServer, engine: string, ledger: Ledger): Promise<void> {
+  const client = new Client(server, ledger, `execute, lasting on ${engine}`);
+  const request = { language: "python", code: "import time\ntime.sleep(250)", engine, packages: [] };
+  const answer = await client.ask("POST", "/api/sandbox/execute", { ...request, timeout_seconds: 280 });
+  client.expect(answer === null, `it ended before its server: ${answer?.how}`);
+}
+
 /** One client: does random work on random engines of random servers until it is told to stop. */
 export async function workUntil(stop: AbortSignal, scene: Scene, ledger: Ledger): Promise<void> {
   const { servers, engines } = scene;
@@ -223,7 +236,7 @@ export async function workUntil(stop: AbortSignal, scene: Scene, ledger: Ledger)
     if (kind === undefined || engine === undefined || server === undefined)
       throw new Error("There is nothing to work on.");
     if (kind.images === true && engine === "local") continue;
-    await kind.work(new Client(server.served, ledger, `${kind.name} on ${engine}`), engine, scene);
+    await kind.work(new Client(server, ledger, `${kind.name} on ${engine}`), engine, scene);
     await sleep(randomInt(pauseMs));
   }
 }

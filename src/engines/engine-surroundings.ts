@@ -9,6 +9,8 @@ export interface EngineSurroundings {
   readonly architecture: NodeJS.Architecture;
   /** Null where the system has no numeric users. */
   readonly uid: number | null;
+  /** Identity of this server, once others can tell when it is gone: for what an engine makes by itself. Default: none. */
+  readonly owner?: (() => Promise<string>) | undefined;
   /** Number of this process. */
   readonly processId: number;
   /** The executable that runs this process: Node's, as a rule. */

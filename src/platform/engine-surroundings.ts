@@ -14,12 +14,14 @@ export function engineSurroundings(
   host: Host,
   tracer: Tracer = noTracer,
   logger?: Logger,
+  owner?: EngineSurroundings["owner"],
 ): EngineSurroundings {
   const { platform, architecture, uid, pid, executable, stateDirectory } = host;
   return {
     platform,
     architecture,
     uid,
+    owner,
     processId: pid,
     executable,
     environment: config.engineEnvironment,

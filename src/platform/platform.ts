@@ -131,13 +131,18 @@ async function openParts(options: PlatformOptions): Promise<OpenedParts> {
   const logger =
     options.logger ??
     stderrLogger({ least: config.logLevel, fieldsOfCall: () => tracing.logFields(), openLog: options.openLog });
-  const engines = new Engines(engineTable, engineSurroundings(config, host, tracing, logger));
   const findLive = (id: string): Sandbox | undefined => opened.findLive(id);
   // The user is the operator here, whatever keys exist; and requests to this process are not forwarded to others.
   const callHere: CallOperation = (...call) =>
     operationCaller(handlers, { ...parts, peers: null }, () => null)(...call);
   const owners = openOwners({ host, logger, now, callHere });
   const { owner, archives, diskScratch, leases, records, reaper, peerServer, peers, identity } = owners;
+  const heldOwner = async (): Promise<string> => {
+    // Without a writable home folder there is none, as for sandboxes.
+    await leases.hold().catch((error: unknown) => logger.warn({ err: error }, "the lease could not be made"));
+    return owner;
+  };
+  const engines = new Engines(engineTable, engineSurroundings(config, host, tracing, logger, heldOwner));
   const recorded = await openLogs({ config, host, owner, identity, storeByDefault, logger, now, monotonicMs });
   const { logs, store } = recorded;
   const telemetry = openTelemetryParts({

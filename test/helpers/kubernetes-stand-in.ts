@@ -110,6 +110,7 @@ export class KubernetesStandIn implements AsyncDisposable {
       settings,
       environment,
       prebuiltOnly,
+      owner: () => Promise.resolve("own-1"),
       now: () => 0,
       randomInteger: (minimum, maximum) => (chosen >= minimum && chosen < maximum ? chosen : epoch),
     });

@@ -44,6 +44,11 @@ async function started(): Promise<Container> {
   return container;
 }
 
+function labelsOfMadePods(): unknown[] {
+  const made = api.requests.filter(({ method, path: at }) => method === "POST" && at.endsWith("/pods"));
+  return made.map(({ body }) => (body["metadata"] as { readonly labels: unknown }).labels);
+}
+
 describe("KubernetesEngine", () => {
   it("says what cluster it found, and not that there is one when there is none", async () => {
     expect(await engine.probe()).toMatchObject({
@@ -280,6 +285,7 @@ describe("KubernetesEngine", () => {
         { spec: { podSelector: { matchLabels: { "glovebox.network": "none" } }, policyTypes: ["Ingress", "Egress"] } },
       ]);
       expect([...api.pods.keys()]).toEqual(["glovebox-sbx-1"]);
+      expect(labelsOfMadePods()[0]).toMatchObject({ "glovebox.owner": "own-1" });
       const [open, sandbox] = api.supervisors;
       expect(open!.got("DIAL")[0]!.fields).toMatchObject({ port: 10_250, tail: Buffer.from([10, 0, 0, 1]) });
       expect(sandbox!.got("DIAL").length).toBeGreaterThanOrEqual(6);
@@ -368,6 +374,8 @@ describe("KubernetesEngine", () => {
   it("pulls an image by a pod of its own, which it removes", async () => {
     expect(await engine.images.has("base:1")).toBe(false);
     await engine.images.pull("base:1");
+    // By which a sweep can tell when the server that made it is gone.
+    expect(labelsOfMadePods()).toEqual([expect.objectContaining({ "glovebox.owner": "own-1" })]);
     expect(await engine.images.has("base:1")).toBe(true);
     expect(await engine.images.identity("base:1")).toBe("sha256:1");
     expect(api.pods.size).toBe(0);

@@ -35,6 +35,8 @@ export interface KubernetesEngineOptions {
   readonly settings: KubernetesSettings;
   /** Of the host: for a command that gives credentials, and where this process is itself in a pod. */
   readonly environment: Readonly<Record<string, string>>;
+  /** As `EngineSurroundings.owner`. */
+  readonly owner?: (() => Promise<string>) | undefined;
   readonly prebuiltOnly: boolean;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
@@ -82,7 +84,7 @@ export class KubernetesEngine implements Engine {
     this.#wall = settings.acceptsNetwork
       ? null
       : new NetworkWall(this.#api, settings.owner, async (image, work, given) => {
-          const container = await this.#container(this.#trialSpec(image), { isDenied: false, prove: work }, given);
+          const container = await this.#container(await this.#ownTrial(image), { isDenied: false, prove: work }, given);
           try {
             await container.start(given);
           } finally {
@@ -93,7 +95,7 @@ export class KubernetesEngine implements Engine {
       prebuiltOnly,
       tryImage: async (image, { signal }) => {
         const user = parseUser(programUser);
-        const key = await this.#make(this.#trialSpec(image), { user, isDenied: true }, signal);
+        const key = await this.#make(await this.#ownTrial(image), { user, isDenied: true }, signal);
         return {
           read: (given) => readPod(this.#api, key, given),
           [Symbol.asyncDispose]: () => removePod(this.#api, key),
@@ -244,7 +246,13 @@ export class KubernetesEngine implements Engine {
     throw /RuntimeClass/.test(words) ? noRuntime(name, words) : refusal("try the RuntimeClass", answer);
   }
 
-  /** Named and labelled so that a sweep removes it if this server is gone before it does. */
+  /** Of a pod that is really made: a sweep removes it if this server is gone before it does. */
+  async #ownTrial(image: string): Promise<ContainerSpec> {
+    const spec = this.#trialSpec(image);
+    const owner = await this.#options.owner?.();
+    return owner === undefined ? spec : { ...spec, labels: { ...spec.labels, [ownLabels.owner]: owner } };
+  }
+
   #trialSpec(image: string): ContainerSpec {
     const sandbox = createId("sbx");
     const endMs = this.#options.now() + pullMs;
