@@ -10,7 +10,11 @@ const resultOf = (name: string): unknown =>
   JSON.parse(readFileSync(join(import.meta.dirname, "results", `${name}.json`), "utf8"));
 const report = resultOf("performance") as BenchReport;
 const page = join(docs, "performance.md");
-writeFileSync(page, withReports(readFileSync(page, "utf8"), report, resultOf("soak") as SoakReport));
+const soaks = {
+  soak: resultOf("soak") as SoakReport,
+  "soak-kubernetes": resultOf("soak-kubernetes") as SoakReport,
+};
+writeFileSync(page, withReports(readFileSync(page, "utf8"), report, soaks));
 const folder = join(docs, "performance");
 rmSync(folder, { recursive: true, force: true });
 mkdirSync(folder);

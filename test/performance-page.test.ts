@@ -12,13 +12,15 @@ import { projectFolder } from "./helpers/project-folder.ts";
 const read = (...parts: readonly string[]): string => readFileSync(join(projectFolder, ...parts), "utf8");
 const text = read("bench", "results", "performance.json");
 const report = JSON.parse(text) as BenchReport;
-const soakText = read("bench", "results", "soak.json");
-const soak = JSON.parse(soakText) as SoakReport;
+const soakTexts = ["soak", "soak-kubernetes"].map((name) => read("bench", "results", `${name}.json`));
+const [soak, onCluster] = soakTexts.map((each) => JSON.parse(each) as SoakReport);
 
 describe("docs/performance.md", () => {
   it("says what the kept figures say", () => {
     const page = read("docs", "performance.md");
-    expect(page, "stale: run node bench/write-page.ts").toBe(withReports(page, report, soak));
+    expect(page, "stale: run node bench/write-page.ts").toBe(
+      withReports(page, report, { soak: soak!, "soak-kubernetes": onCluster! }),
+    );
   });
 
   it("has the plots of the kept figures, and no others", () => {
@@ -32,7 +34,7 @@ describe("docs/performance.md", () => {
 });
 
 describe("the kept figures", () => {
-  it.each([text, soakText])("name neither the machine nor its folders", (kept) => {
+  it.each([text, ...soakTexts])("name neither the machine nor its folders", (kept) => {
     expect(kept).not.toContain(`"${os.hostname()}`);
     expect(kept).not.toMatch(/\/(home|root|tmp|var|work|usr)\//);
   });

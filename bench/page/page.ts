@@ -7,13 +7,21 @@ import { plotOf } from "./plot.ts";
 import { soakSection } from "./soak-section.ts";
 import { isMet, targets, type Target } from "./targets.ts";
 
+/** Sections about soaks, which are also the names of their results. */
+type SoakSection = "soak" | "soak-kubernetes";
+
 /** The page with the parts between its markers regenerated from the reports. */
-export function withReports(text: string, report: BenchReport, soak: SoakReport): string {
+export function withReports(
+  text: string,
+  report: BenchReport,
+  soaks: Readonly<Record<SoakSection, SoakReport>>,
+): string {
   const sections = {
     machine: machineText(report),
     targets: targetTable(report),
     measures: measureTexts(report),
-    soak: soakSection(soak),
+    soak: soakSection(soaks.soak),
+    "soak-kubernetes": soakSection(soaks["soak-kubernetes"]),
   };
   return Object.entries(sections).reduce((page, [name, body]) => replaceMarked(page, name, body), text);
 }

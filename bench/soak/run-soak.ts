@@ -54,7 +54,12 @@ export async function runSoak(plan: BenchPlan, forMs: number): Promise<Found> {
     plan.say("looking at what is left");
     const still = [...(await stoppedAfterSweep(scene)), ...(await stillListed(scene))];
     const { afterKill, problems: kept } = await killAll(scene, ledger, plan);
-    const unended = await unendedRuns(scene);
+    let unended = await unendedRuns(scene);
+    // Servers that were started again look for runs of others when they have their store, and then each minute.
+    for (let tries = 0; unended.length > 0 && scene.cluster !== null && tries < objectsMs / 1_000; tries += 1) {
+      await sleep(1_000);
+      unended = await unendedRuns(scene);
+    }
     const ends = await endServers(scene, plan);
     const left = await leftBehind(scene);
     isOpen = false;

@@ -90,6 +90,8 @@ export class SoakCluster implements AsyncDisposable {
     const binaries = dirname(readlinkSync(`/proc/${id}/exe`));
     process.kill(id, "SIGKILL");
     this.expectProgramsToEnd(`${part} was killed`);
+    // The script leaves alone what is not gone yet.
+    await until(() => !existsSync(`/proc/${id}`));
     await sleep(randomInt(2_000));
     const hasPolicy = existsSync(join(this.#state, "run/policy.pid"));
     const script = join(projectFolder, "test/testbed/kubernetes/up.sh");

@@ -248,6 +248,19 @@ describe("KubernetesEngine", () => {
       /cannot start the sandbox: StartError: exec format error/,
     ],
     [
+      "the runtime was restarted",
+      "SANDBOX_LOST",
+      {
+        containerStatuses: [
+          {
+            name: "sandbox",
+            state: { terminated: { reason: "StartError", message: "create task: context canceled" } },
+          },
+        ],
+      },
+      /cannot start the sandbox: StartError: create task: context canceled/,
+    ],
+    [
       "the node was full",
       "CAPACITY",
       { phase: "Failed", reason: "OutOfmemory", message: "Node has no memory" },

@@ -73,6 +73,8 @@ const imageReasons: ReadonlySet<string> = new Set([
 const setupReasons: ReadonlySet<string> = new Set([
   ...["CreateContainerConfigError", "CreateContainerError", "RunContainerError", "StartError", "ContainerCannotRun"],
 ]);
+/** Words of a start that failed because the node's runtime was restarted meanwhile. */
+const brokenOff = /context (?:canceled|deadline exceeded)|code = Unavailable|connection refused|ttrpc: closed/;
 /** Reasons of a node that took the pod and then had no room. */
 const fullReasons = /^(?:OutOf\w+|Evicted|UnexpectedAdmissionError|NodeAffinity|Preempting)$/;
 
@@ -97,7 +99,8 @@ export function startFailure(
     return pullFailed(image, waiting.message ?? "");
   if (why?.reason !== undefined && setupReasons.has(why.reason)) {
     const words = `${why.reason}: ${shownWords(why.message)}`;
-    return new GloveboxError("UNSUPPORTED", `Kubernetes cannot start the sandbox: ${words}`, { context });
+    const code = brokenOff.test(words) ? "SANDBOX_LOST" : "UNSUPPORTED";
+    return new GloveboxError(code, `Kubernetes cannot start the sandbox: ${words}`, { context });
   }
   if (phase === "Failed" && reason !== undefined && fullReasons.test(reason)) {
     return new GloveboxError("CAPACITY", `The node had no room for the sandbox: ${shownWords(message ?? reason)}`, {
