@@ -2,7 +2,7 @@
  * Runs the live tests of E2B's SDKs, unmodified, against `glovebox serve --e2b`, and writes what they say to
  * bench/results/clients.json and docs/clients.md: `npm run clients -- [SUITE...] [ENGINE...]`, by default all suites on
  * local and docker. A suite's variable names a checkout of its repository at its commit, with dependencies installed;
- * without it that suite is skipped. GLOVEBOX_TEST_E2B_IMAGE is the image of sessions on engines that have images.
+ * without it that suite is skipped.
  */
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -13,6 +13,7 @@ import { sessionImages } from "../test/helpers/test-images.ts";
 import {
   assertUnmodified,
   clientSuites,
+  haveImages,
   parseSuiteReport,
   type ClientResults,
   type ClientSuite,
@@ -48,10 +49,10 @@ function keepResults({ name, commit }: ClientSuite, engine: string, files: reado
 }
 
 async function runOn(engine: string, folder: string, suite: ClientSuite): Promise<readonly FileResult[]> {
-  const { GLOVEBOX_TEST_E2B_IMAGE: image = sessionImages.session } = process.env;
-  const settings = engine === "local" ? {} : { GLOVEBOX_IMAGE_SESSION: image };
+  const settings = engine === "local" ? {} : { GLOVEBOX_IMAGE_SESSION: sessionImages.session };
   await using server = await startKeyServer(["--engine", engine, "--e2b", "0"], settings);
   const key = await server.addKey("suite");
+  await haveImages(server.e2bUrl, key.text);
   const place = mkdtempSync(join(tmpdir(), "glovebox-clients-"));
   try {
     const report = join(place, "report.json");

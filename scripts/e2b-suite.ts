@@ -130,3 +130,21 @@ function inFiles(name: string): string {
 function inGit(name: string): string {
   return `git/${name}`;
 }
+
+/** Waits until sandboxes of both of the SDKs' templates can be made: their images are built at the server's start. */
+export async function haveImages(url: string, key: string): Promise<void> {
+  const headers = { "x-api-key": key };
+  for (const templateID of ["base", "code-interpreter-v1"]) {
+    for (let status = 503; status === 503;) {
+      const response = await fetch(`${url}/v2/sandboxes`, {
+        method: "POST",
+        headers,
+        body: JSON.stringify({ templateID }),
+      });
+      ({ status } = response);
+      const { sandboxID: id, message } = (await response.json()) as { sandboxID?: string; message?: string };
+      if (id !== undefined) await fetch(`${url}/sandboxes/${id}`, { method: "DELETE", headers });
+      else if (status !== 503) throw new Error(`${templateID}: ${message ?? status}`);
+    }
+  }
+}

@@ -11,7 +11,7 @@ import { join } from "node:path";
 import { startKeyServer } from "../test/helpers/key-server.ts";
 import { sessionImages } from "../test/helpers/test-images.ts";
 import { withClientsTable, type ClientRow } from "./clients-table.ts";
-import { assertUnmodified, e2bSuite } from "./e2b-suite.ts";
+import { assertUnmodified, e2bSuite, haveImages } from "./e2b-suite.ts";
 import { clientEnvironment, installClients, programs, pythonPackages, runProgram } from "./foreign-clients.ts";
 import { pythonSuites, runPythonSuite, type PythonCount } from "./python-suites.ts";
 
@@ -34,6 +34,7 @@ async function runOn(engine: string): Promise<void> {
   const image = engine === "local" ? {} : { GLOVEBOX_IMAGE_SESSION: sessionImages.session };
   await using server = await startKeyServer(["--engine", engine, "--e2b", "0"], image);
   const key = await server.addKey("clients");
+  await haveImages(server.e2bUrl, key.text);
   const environment = clientEnvironment(key.text, server.e2bUrl);
   const folder = mkdtempSync(join(tmpdir(), "glovebox-clients-"));
   try {

@@ -1,6 +1,7 @@
 import type { InstallPolicy } from "../policy/install-policy.ts";
 import type { RestartRule } from "../engines/mend/restart-rule.ts";
 import { containerEngines } from "../engines/engine-table.ts";
+import type { ToolsImages } from "../engines/images/tools-image.ts";
 import type { HostAndPort } from "../policy/network/host-and-port.ts";
 import type { UpstreamFault, UpstreamProxy } from "../policy/network/upstream-proxy.ts";
 import type { Isolation } from "../policy/isolation.ts";
@@ -24,6 +25,18 @@ export const warmPoolModes = ["auto", "on", "off"] as const;
 /** Minimum severity of log entries; the names are those of pino. */
 export const logLevels = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
 export type LogLevel = (typeof logLevels)[number];
+
+/** What a template of E2B's clients stands for. */
+export interface ConfiguredTemplate {
+  readonly name: string;
+  readonly image: string;
+  /** Whether E2B's SDKs take it by default, so that every key may name it. */
+  readonly isUsual: boolean;
+  /** Whether an interpreter of each language lives as long as the sandbox. */
+  readonly keepsVariables: boolean;
+  /** Whether Glovebox builds its image; engines without images have the programs of their machine in its place. */
+  readonly isBuilt: boolean;
+}
 
 /** The whole configuration, checked and frozen; docs/configuration.md describes each key. */
 export interface Config {
@@ -62,8 +75,10 @@ export interface Config {
   readonly allowedImages: readonly string[];
   /** Base of `bun-runner-base`. */
   readonly sessionBaseImage: string;
-  /** The session image with Git, curl and a login shell, which Glovebox builds for clients of others. */
-  readonly toolsImage: string;
+  /** Images that Glovebox builds on the session image for clients of others, by their recipes. */
+  readonly toolsImages: ToolsImages;
+  /** What names of templates stand for, those that E2B's SDKs take by default first. */
+  readonly templates: readonly ConfiguredTemplate[];
   readonly session: {
     /** A session ends after this long without a call. */
     readonly idleTimeoutMs: number;

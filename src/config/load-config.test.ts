@@ -1,9 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { toolsImageOf } from "../engines/images/tools-image.ts";
+import { toolsImagesOf } from "../engines/images/tools-image.ts";
 import { defaultCeilings, defaultLimits } from "../policy/limits/limits.ts";
 import type { LoadedConfig } from "./config.ts";
 import { loadConfig, type LoadConfigOptions } from "./load-config.ts";
 
+const toolsImages = toolsImagesOf("bun-runner-base");
+const usual = { isUsual: true, isBuilt: true };
 const defaultPath = "/home/ann/.config/glovebox/config.json";
 
 function load(options: Partial<LoadConfigOptions> & { files?: Record<string, unknown> } = {}): Promise<LoadedConfig> {
@@ -47,7 +49,11 @@ describe("loadConfig without anything set", () => {
       buildDockerfiles: false,
       engineRestart: "idle",
       sessionBaseImage: "alpine:3",
-      toolsImage: toolsImageOf("bun-runner-base"),
+      toolsImages,
+      templates: [
+        { ...usual, name: "base", image: toolsImages["session-tools"], keepsVariables: false },
+        { ...usual, name: "code-interpreter-v1", image: toolsImages["code-interpreter"], keepsVariables: true },
+      ],
       session: { idleTimeoutMs: 900_000 },
       limits: defaultLimits,
       ceilings: defaultCeilings,
@@ -89,6 +95,24 @@ describe("loadConfig without anything set", () => {
     });
     expect(new Set(Object.values(sources))).toEqual(new Set(["default"]));
     expect(file).toBeNull();
+  });
+
+  it("has the templates that the environment or the file names, in place of ours and beside them", async () => {
+    const { values } = await load({
+      environment: { GLOVEBOX_E2B_TEMPLATES: '{"base":"r.example/b:1","team/data.v2":"r.example/d:1"}' },
+    });
+    const fixed = { isUsual: true, isBuilt: false };
+    expect(values.templates).toEqual([
+      { ...fixed, name: "base", image: "r.example/b:1", keepsVariables: false },
+      { ...usual, name: "code-interpreter-v1", image: toolsImages["code-interpreter"], keepsVariables: true },
+      { name: "team/data.v2", image: "r.example/d:1", isUsual: false, keepsVariables: true, isBuilt: false },
+    ]);
+    const files = { [defaultPath]: { e2b: { templates: { constructor: "a" } } } };
+    expect((await load({ files })).values.templates.map(({ name }) => name)).toEqual([
+      "base",
+      "code-interpreter-v1",
+      "constructor",
+    ]);
   });
 
   it("freezes them to the last part", async () => {
@@ -220,6 +244,14 @@ describe("bad values", () => {
     [
       { limits: { execute: { cpus: 0 } } },
       `limits.execute.cpus ${place}: expected a number of CPUs from 0.05 to 4096, got 0.`,
+    ],
+    [
+      { e2b: { templates: { "a b": "x" } } },
+      `e2b.templates.a b ${place}: expected a name of at most 128 letters, digits, dots, _, / and -, such as my-template, got "x".`,
+    ],
+    [
+      { e2b: { templates: { a: "x; id" } } },
+      `e2b.templates.a ${place}: expected an image reference such as python:3.12-slim, got "x; id".`,
     ],
     [
       { environment_allowlist: [5] },

@@ -2,6 +2,7 @@ import { bunArchives } from "../config/host/bun-archives.ts";
 import type { Config } from "../config/config.ts";
 import type { Host } from "../config/host/host.ts";
 import { checkImageReference, isSameImage } from "../policy/image-reference.ts";
+import { readRegistrySettings } from "../egress/registries/registry-settings.ts";
 import { defaultSessionImage } from "../policy/session-profile.ts";
 import type { Sandboxes } from "../sandbox/sandboxes.ts";
 import { AgentImages, agentOfImage } from "../workloads/agent/image/agent-image.ts";
@@ -24,22 +25,39 @@ export function openImages(config: Config, host: Host, installers: Sandboxes): O
   const fetching = { sandboxes: installers, temporaryDirectory, platform, environment, bunArchives: bunArchives(host) };
   const baseImage = new BaseImage({ ...fetching, base: config.sessionBaseImage });
   const agentImages = new AgentImages({ ...fetching, base: config.agents.imageBase });
-  const toolsImage = new ToolsImage({ reference: config.toolsImage, sessionImage: config.images.session });
-  const listed = [...Object.values(config.images), ...config.allowedImages];
+  const toolsImage = new ToolsImage({
+    images: config.toolsImages,
+    sessionImage: config.images.session,
+    pythonIndex: () => openPythonIndex({ environment, platform }),
+  });
+  const listed = [
+    ...new Set([
+      ...Object.values(config.images),
+      ...config.allowedImages,
+      ...config.templates.map(({ image }) => image),
+    ]),
+  ];
   const provideImage: ProvideImage = async (needed, engine, { signal, onPull, onBuild }) => {
     const agent = agentOfImage(needed.image);
-    const isTools = isSameImage(needed.image, toolsImage.reference);
-    const isOwn = isSameImage(needed.image, defaultSessionImage) || isTools || agent !== null;
+    const recipe = toolsImage.recipeOf(needed.image);
+    const isOwn = isSameImage(needed.image, defaultSessionImage) || recipe !== null || agent !== null;
     if (!isOwn || !(await engine.capabilities({ signal })).images) {
       return ensureImage(needed, engine, { signal, onPull, listed });
     }
     if (await engine.images.has(needed.image, { signal })) return;
     const listener = { onPull, onBuild };
-    if (isTools) {
-      await provideImage({ image: config.images.session, origin: "configured" }, engine, { signal, ...listener });
-      await toolsImage.build(engine, listener, signal);
+    if (recipe !== null) {
+      await provideImage({ image: toolsImage.baseOf(recipe), origin: "configured" }, engine, { signal, ...listener });
+      await toolsImage.build(engine, recipe, { listener, signal });
     } else if (agent === null) await baseImage.build(engine, listener, signal);
     else await agentImages.build(engine, agent, { listener, signal });
   };
   return { baseImage, agentImages, provideImage, checkImage: checkImageReference };
+}
+
+/** The index that pip asks on this machine; null if it needs a password, or there is none. */
+async function openPythonIndex(host: Pick<Host, "environment" | "platform">): Promise<string | null> {
+  const { registries } = await readRegistrySettings(host);
+  const url = registries.find(({ kind }) => kind === "python")?.url ?? null;
+  return url === null || !URL.canParse(url) || new URL(url).username !== "" ? null : url;
 }

@@ -35,7 +35,7 @@ export function openPackages(options: PackagesOptions): OpenedPackages {
     maxBytes: config.packages.maxBytes,
     sandboxes: installers,
     network,
-    configuredImages: [...Object.values(config.images), config.toolsImage],
+    configuredImages: [...Object.values(config.images), ...config.templates.map(({ image }) => image)],
     onHost: hostInstaller,
     policy: config.packages.policy,
     limits: installerLimits(config.ceilings),

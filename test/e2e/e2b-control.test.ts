@@ -20,7 +20,10 @@ describe("E2B's control API on local", () => {
   useGlovebox("local");
   let scene: E2bScene;
   beforeAll(async () => {
-    scene = await openE2bScene({ GLOVEBOX_SESSION_IDLE_TIMEOUT: "2s" });
+    scene = await openE2bScene({
+      GLOVEBOX_SESSION_IDLE_TIMEOUT: "2s",
+      GLOVEBOX_E2B_TEMPLATES: '{"mine":"python:3.12-slim"}',
+    });
   });
   afterAll(() => scene[Symbol.asyncDispose]());
 
@@ -141,7 +144,7 @@ describe("E2B's control API on local", () => {
     const sandbox = await Sandbox.create({ network: { allowPublicTraffic: false } });
     const id = sandbox.sandboxId;
     const asked: readonly (readonly [string, number, RegExp, unknown?])[] = [
-      ["POST /v2/sandboxes", 404, /base or code-interpreter-v1, got "other"/, { templateID: "other" }],
+      ["POST /v2/sandboxes", 404, /base, code-interpreter-v1 or mine, got "other"/, { templateID: "other" }],
       ["POST /v2/sandboxes", 400, /templateID/, {}],
       ["POST /v2/sandboxes", 400, /autoPause/, { templateID: "base", autoPause: true }],
       ["POST /v2/sandboxes", 400, /mcp/, { templateID: "base", mcp: {} }],
@@ -184,6 +187,15 @@ describe("E2B's control API on local", () => {
       expect([missing, answer.status]).toEqual([missing, 404]);
     }
     await theirs.kill();
+  });
+
+  it("shows the deployment's templates, and refuses those whose images the engine cannot have", async () => {
+    const { body } = await scene.ask("GET /v2/templates");
+    const names = (body as unknown as readonly { templateID: string }[]).map(({ templateID }) => templateID);
+    expect(names).toEqual(["base", "code-interpreter-v1", "mine"]);
+    expect((await scene.ask("GET /templates/aliases/mine")).body).toEqual({ templateID: "mine", public: true });
+    await expect(Sandbox.create("mine")).rejects.toThrow(/422: Engine local has no images; "python:3.12-slim"/);
+    expect(await Sandbox.list().nextItems()).toEqual([]);
   });
 
   it("is loaded only for a server that is asked for it", () => {

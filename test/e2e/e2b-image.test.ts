@@ -1,21 +1,38 @@
+import { Sandbox as CodeSandbox } from "@e2b/code-interpreter";
 import { Sandbox } from "e2b";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openE2bScene, type E2bScene } from "../helpers/e2b-scene.ts";
+import { rareTag } from "../lanes/lanes.ts";
 import { useGlovebox } from "../helpers/open-glovebox.ts";
+import { testImages } from "../helpers/test-images.ts";
 
-describe("the template base on docker", () => {
-  useGlovebox("docker");
+/** Creates it as soon as its image is there; `refusals`: what it was told before. */
+async function createOnceBuilt<T>(create: () => Promise<T>, refusals: string[]): Promise<T> {
+  for (;;) {
+    try {
+      return await create();
+    } catch (error) {
+      refusals.push(String(error));
+      if (!String(error).includes("is being made")) throw error;
+    }
+  }
+}
+
+describe.each(["docker", "podman"] as const)("the templates of E2B's clients on %s", (engine) => {
+  const rare = engine === "docker" ? {} : { tags: [rareTag] };
+  useGlovebox(engine);
   let scene: E2bScene;
   beforeAll(async () => {
-    scene = await openE2bScene({}, "docker");
+    const templates = { mine: testImages.python, closed: "registry.example/closed:1" };
+    scene = await openE2bScene({ GLOVEBOX_E2B_TEMPLATES: JSON.stringify(templates) }, engine);
   });
   afterAll(() => scene[Symbol.asyncDispose]());
 
   it(
-    "is built with Git, curl and a login shell, once for all who ask, and has no sudo",
-    { timeout: 300_000 },
+    "base is built with Git, curl and a login shell, once for all who ask, and has no sudo",
+    { ...rare, timeout: 300_000 },
     async () => {
-      const create = (): Promise<Sandbox> => Sandbox.create({ requestTimeoutMs: 280_000 });
+      const create = (): Promise<Sandbox> => createOnceBuilt(() => Sandbox.create(), []);
       const [sandbox, other] = await Promise.all([create(), create()]);
       const { stdout } = await sandbox.commands.run(
         "git --version >/dev/null && curl --version >/dev/null && ! command -v sudo && echo $HOME $USER $PWD || echo missing",
@@ -37,4 +54,37 @@ describe("the template base on docker", () => {
       expect(await sandbox.kill()).toBe(true);
     },
   );
+
+  it(
+    "code-interpreter-v1 is built with its packages, and until then refused in time",
+    { ...rare, timeout: 900_000 },
+    async () => {
+      const refusals: string[] = [];
+      const sandbox = await createOnceBuilt(() => CodeSandbox.create(), refusals);
+      for (const refusal of refusals) {
+        expect(refusal).toMatch(/^ServiceBusyError: .*The image of the template code-interpreter-v1 is being made/);
+      }
+      const code = `import numpy, pandas, PIL, matplotlib.pyplot as plt
+plt.boxplot([1, 2, 9], patch_artist=True)
+plt.show()
+pandas.DataFrame({"a": numpy.arange(2)})`;
+      const { results, error } = await sandbox.runCode(code);
+      expect(error).toBeUndefined();
+      expect(results.map(({ chart, data }) => chart?.type ?? data)).toEqual(["box_and_whisker", { a: [0, 1] }]);
+      expect((await sandbox.commands.run("git --version")).exitCode).toBe(0);
+      await sandbox.kill();
+    },
+  );
+
+  it("others are those of the configuration, for keys that may name their images", rare, async () => {
+    const mine = await Sandbox.create("mine:latest");
+    expect((await mine.getInfo()).templateId).toBe("mine");
+    // It has nothing that Glovebox adds.
+    expect((await mine.commands.run("command -v git || echo none")).stdout).toBe("none\n");
+    await mine.kill();
+    const limited = await scene.server.addKey("limited", "--images", "python:3.13");
+    await expect(Sandbox.create("closed", { apiKey: limited.text })).rejects.toThrow(/refused by the rule images/);
+    const base = await Sandbox.create({ apiKey: limited.text });
+    expect(await base.kill()).toBe(true);
+  });
 });

@@ -127,12 +127,42 @@ describe.each(["docker", "local"] as const)("E2B's code interpreter on %s", (eng
     expect(performance.now() - began - (said[0]?.[1] ?? 0)).toBeGreaterThan(500);
   });
 
-  it("ends with its client, and says what is lost", async () => {
-    await sandbox.runCode("lost = 1");
+  it("is interrupted when its client goes, and keeps its variables", async () => {
+    await sandbox.runCode("kept = 1");
     for (let time = 0; time < 3; time += 1) {
       const endless = sandbox.runCode("import time; time.sleep(300)", { timeoutMs: 1_000 });
       await expect(endless).rejects.toThrow(/timed out/);
     }
+    const after = await sandbox.runCode("kept");
+    expect([after.text, after.logs.stderr]).toEqual(["1", []]);
+    const javascript = { language: "javascript" } as const;
+    await sandbox.runCode("var kept = 2", javascript);
+    const waiting = sandbox.runCode("await new Promise(() => setTimeout(() => {}, 300_000))", {
+      ...javascript,
+      timeoutMs: 1_000,
+    });
+    await expect(waiting).rejects.toThrow(/timed out/);
+    expect((await sandbox.runCode("kept", javascript)).text).toBe("2");
+    const context = await sandbox.createCodeContext({ language: "bash" });
+    await expect(sandbox.runCode("sleep 300", { context, timeoutMs: 1_000 })).rejects.toThrow(/timed out/);
+    const { logs } = await sandbox.runCode("echo on", { context });
+    await sandbox.removeCodeContext(context);
+    expect([logs.stdout, logs.stderr.join("")]).toEqual([["on\n"], expect.stringMatching(/shell has ended/)]);
+  });
+
+  it("is not interrupted when the client of code goes that waits for its turn", async () => {
+    const first = sandbox.runCode("import time; time.sleep(4); 'whole'");
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    await expect(sandbox.runCode("never = 1", { requestTimeoutMs: 1_000 })).rejects.toThrow(/timed out/);
+    expect((await first).text).toBe("whole");
+    expect((await sandbox.runCode("'never' in globals()")).text).toBe("False");
+  });
+
+  it("ends by force where it ignores that, and says what is lost", async () => {
+    await sandbox.runCode("lost = 1");
+    const stubborn =
+      "import time\nwhile True:\n    try:\n        time.sleep(300)\n    except KeyboardInterrupt:\n        pass";
+    await expect(sandbox.runCode(stubborn, { timeoutMs: 1_000 })).rejects.toThrow(/timed out/);
     const after = await sandbox.runCode("'lost' in globals()");
     expect(after.text).toBe("False");
     expect(after.logs.stderr.join("")).toMatch(/^glovebox: The execution before this one: .*variables.* gone.*\n$/);

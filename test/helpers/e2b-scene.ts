@@ -40,7 +40,11 @@ export async function openE2bScene(
   more: Readonly<Record<string, string>> = {},
   engine: TestedEngine = "local",
 ): Promise<E2bScene> {
-  const settings = engine === "local" ? more : { GLOVEBOX_IMAGE_SESSION: sessionImages.session, ...more };
+  const { session } = sessionImages;
+  // That of the code interpreter takes minutes to build, and only its own test needs its packages.
+  const quick = JSON.stringify({ "code-interpreter-v1": session });
+  const settings =
+    engine === "local" ? more : { GLOVEBOX_IMAGE_SESSION: session, GLOVEBOX_E2B_TEMPLATES: quick, ...more };
   const server = await startKeyServer(["--e2b", "0", "--engine", engine], settings);
   const mine = await server.addKey("mine");
   const other = await server.addKey("other");

@@ -16,7 +16,8 @@ import { ProgressLine } from "../output/progress-line.ts";
 interface PrepareOptions {
   readonly export?: string;
   readonly import?: string;
-  readonly engine?: string;
+  readonly engine?: string | undefined;
+  readonly e2b?: true | undefined;
   readonly json?: boolean;
 }
 
@@ -35,10 +36,11 @@ export function addPrepareCommand(program: Command, io: CommandIo, setExitCode: 
   program
     .command("prepare")
     .addOption(new Option("--engine <engine>", "prepare only this engine (default: every engine used here)"))
+    .option("--e2b", "also the images of the templates of E2B's clients (docs/clients.md)")
     .option("--export <folder>", "also write it all into this new folder, for a machine without a network")
     .option("--import <folder>", "take it from such a folder, checked by its digests, instead of fetching it")
     .option("--json", "print one JSON object")
-    .action(async ({ engine, json, ...folders }: PrepareOptions) => {
+    .action(async ({ engine, json, e2b, ...folders }: PrepareOptions) => {
       if (folders.export !== undefined && folders.import !== undefined) {
         throw invalidField("--import", "to be left out beside --export", folders.import);
       }
@@ -46,7 +48,7 @@ export function addPrepareCommand(program: Command, io: CommandIo, setExitCode: 
       await using calls = await openCalls();
       if (calls.isRemote) throw onThisMachine();
       try {
-        const prepared = await prepareWith(folders, engine, calls, {
+        const prepared = await prepareWith(folders, { engine, e2b }, calls, {
           signal: io.signal,
           onEvent: (event) => {
             if (event.type === "progress") progress.show(event.message, event.fraction);
@@ -71,7 +73,7 @@ export function addPrepareCommand(program: Command, io: CommandIo, setExitCode: 
 /** Fetches and exports to a folder; or imports from one, and then fetches only what is missing. */
 async function prepareWith(
   folders: Pick<PrepareOptions, "export" | "import">,
-  engine: string | undefined,
+  { engine, e2b }: Pick<PrepareOptions, "engine" | "e2b">,
   calls: CommandCalls,
   call: Parameters<Prepare>[1],
 ): Promise<Prepared> {
@@ -82,9 +84,9 @@ async function prepareWith(
     // What was imported is there, whether or not this machine can run Bun now.
     return { ...(await prepare(steps, calls, call, true)), files };
   }
-  const prepared = await prepare(stepsFor(engine), calls, call);
+  const prepared = await prepare(stepsFor({ engine, e2b }), calls, call);
   if (folders.export === undefined) return prepared;
-  const { files } = await calls.send(exportPreparedContract, { folder: folders.export, ...named }, call);
+  const { files } = await calls.send(exportPreparedContract, { folder: folders.export, ...named, e2b }, call);
   return { ...prepared, files };
 }
 
@@ -100,13 +102,13 @@ const bun: Prepare = async (calls, call) => {
 };
 
 const images =
-  (engine: string | undefined): Prepare =>
+  (asked: Pick<PrepareOptions, "engine" | "e2b">): Prepare =>
   async (calls, call) =>
-    (await calls.send(pullImagesContract, { engine }, call)).images.map((row) => `image ${row.image} (${row.engine})`);
+    (await calls.send(pullImagesContract, asked, call)).images.map((row) => `image ${row.image} (${row.engine})`);
 
-function stepsFor(engine: string | undefined): readonly Prepare[] {
+function stepsFor({ engine, e2b }: Pick<PrepareOptions, "engine" | "e2b">): readonly Prepare[] {
   if (engine === embeddedEngine) return [bun];
-  return engine === undefined || engine === "auto" ? [images(undefined), bun] : [images(engine)];
+  return engine === undefined || engine === "auto" ? [images({ e2b }), bun] : [images({ engine, e2b })];
 }
 
 /**

@@ -12,12 +12,13 @@ import type { SettledSessions } from "../../http/open-server-platform.ts";
 import type { KeyRing } from "../../keys/key-ring.ts";
 import { keysPlace } from "../../keys/keys-place.ts";
 import type { E2bServer, E2bServerOptions } from "../../e2b/e2b-server.ts";
-import { invalidField } from "../../errors/glovebox-error.ts";
+import { GloveboxError, invalidField } from "../../errors/glovebox-error.ts";
 import type { McpDoor } from "../../mcp/mcp-door.ts";
 import type { CallOperation } from "../../operations/contract/operation-call.ts";
 import { operationTable } from "../../operations/table.ts";
 import type { CommandIo, SetExitCode } from "../command-io.ts";
 import { exitCodes } from "../exit-code.ts";
+import { escapeLine } from "../output/terminal-escape.ts";
 import { keepHeapSmall } from "../small-heap.ts";
 
 interface ServeOptions {
@@ -123,6 +124,8 @@ async function serve(options: ServeOptions, io: CommandIo): Promise<number> {
         (forE2b === null ? "" : `glovebox: E2B's SDKs are answered at ${forE2b.url} (docs/clients.md)\n`) +
         (settledSessions === null ? "" : `glovebox: ${sessionsNotice(settledSessions)}\n`),
     );
+    if (forE2b !== null && (config.executionMode ?? "container") === "container")
+      void prepareTemplates(platform.call, io);
     if (!io.signal.aborted) await once(io.signal, "abort");
     forE2b?.drain();
     await Promise.all([server.drain(config.drainTimeoutMs), door.drainCalls(config.drainTimeoutMs)]);
@@ -149,6 +152,36 @@ async function proveFirst(call: CallOperation, io: CommandIo): Promise<void> {
     import("../../http/auth/local-token.ts"),
   ]);
   await assertHeld((request) => call(proveContract, request, { principal: localPrincipal, signal: io.signal }), io);
+}
+
+/** Has the images of E2B's templates made before a sandbox needs them: its client would not wait that long. */
+async function prepareTemplates(call: CallOperation, io: CommandIo): Promise<void> {
+  const [{ pullImagesContract }, { localPrincipal }] = await Promise.all([
+    import("../../operations/images/images-contract.ts"),
+    import("../../http/auth/local-token.ts"),
+  ]);
+  const say = (words: string): void => void io.stderr.write(`glovebox: ${escapeLine(words)}\n`);
+  let image = "";
+  const onEvent: NonNullable<Parameters<CallOperation>[2]["onEvent"]> = (event) => {
+    const [, verb = "", now = ""] =
+      (event.type === "progress" && /^(Building|Pulling) (\S+):/.exec(event.message)) || [];
+    if (now === "" || now === image) return;
+    image = now;
+    say(`${verb.toLowerCase()} ${now} for E2B's templates; until then its sandboxes are refused with a reason`);
+  };
+  try {
+    await call(
+      pullImagesContract,
+      { images: [], e2b: true },
+      { principal: localPrincipal, signal: io.signal, onEvent },
+    );
+    if (image !== "") say("the images of E2B's templates are ready");
+  } catch (error) {
+    // On such engines there is nothing to make, and the server ends.
+    if (!(error instanceof GloveboxError)) throw error;
+    if (["UNSUPPORTED", "ENGINE_UNAVAILABLE", "CANCELLED"].includes(error.errorType)) return;
+    say(`the images of E2B's templates cannot be made yet: ${error.message} ${error.suggestion}`);
+  }
 }
 
 async function load() {

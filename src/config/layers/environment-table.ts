@@ -44,6 +44,7 @@ export const environmentTable: Readonly<Record<string, EnvironmentRow>> = {
   GLOVEBOX_IMAGE_SESSION: { key: "images.session", form: "text" },
   GLOVEBOX_IMAGE_SESSION_BASE: { key: "images.session_base", form: "text" },
   GLOVEBOX_IMAGES_ALLOW: { key: "images.allow", form: "list" },
+  GLOVEBOX_E2B_TEMPLATES: { key: "e2b.templates", form: "json" },
   GLOVEBOX_PREBUILT_ONLY: { key: "prebuilt_only", form: "flag" },
   GLOVEBOX_BUILD_DOCKERFILES: { key: "build_dockerfiles", form: "flag" },
   GLOVEBOX_ENGINE_RESTART: { key: "engine_restart", form: "text" },

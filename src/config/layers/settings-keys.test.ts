@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import { nest, settingsKeys, valueAt } from "./settings-keys.ts";
 
 describe("settingsKeys", () => {
-  it("lists 105 keys, each once, each described in a sentence", () => {
-    expect(new Set(settingsKeys.map((row) => row.key)).size).toBe(105);
+  it("lists 106 keys, each once, each described in a sentence", () => {
+    expect(new Set(settingsKeys.map((row) => row.key)).size).toBe(106);
     expect(settingsKeys.filter((row) => !/^[A-Z].*\.$/s.test(row.description))).toEqual([]);
   });
 });

@@ -17,7 +17,7 @@ import {
   variableNames,
   wholeNumber,
 } from "./leaf-schemas.ts";
-import { imagesSection, toImages } from "./images-schema.ts";
+import { e2bSection, imagesSection, toImages } from "./images-schema.ts";
 import { agentsSection, toAgents } from "./agents-schema.ts";
 import { previewSection, toPreview } from "./preview-schema.ts";
 import { networkSection, toNetwork } from "./network-schema.ts";
@@ -73,6 +73,7 @@ const schema = z.strictObject(
         "Weakest isolation accepted. Requests may ask for more; only the command line and the library may ask for less. If unset, sessions over stdio use the best the host offers.",
       ),
     images: imagesSection(),
+    e2b: e2bSection(),
     prebuilt_only: z
       .boolean("true or false")
       .default(false)
@@ -227,7 +228,7 @@ export function parseSettings(raw: unknown): ParsedSettings {
     maxOutputBytes: keys.max_output_bytes,
     environmentIdleMs: keys.environment_idle_timeout,
     minIsolation: keys.min_isolation,
-    ...toImages(keys.images),
+    ...toImages(keys.images, keys.e2b),
     prebuiltOnly: keys.prebuilt_only,
     buildDockerfiles: keys.build_dockerfiles,
     engineRestart: keys.engine_restart,

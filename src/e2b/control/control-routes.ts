@@ -4,7 +4,7 @@ import type { E2bRoute } from "../http/routes.ts";
 import type { E2bContext } from "../e2b-context.ts";
 import type { E2bCaller, E2bSandbox } from "../sandboxes/e2b-sandbox.ts";
 import { sandboxMetrics } from "../sandboxes/sandbox-metrics.ts";
-import { findTemplate, templateNames } from "../sandboxes/templates.ts";
+import { findTemplate } from "../sandboxes/templates.ts";
 import { readConnect, readCreate, readRefresh, readTimeout } from "./create-request.ts";
 import { listSandboxes } from "./list-sandboxes.ts";
 import { refusedRoutes } from "./refused-routes.ts";
@@ -22,7 +22,7 @@ type Handle = Route["handle"];
 const create =
   (asksForInternet: boolean): Handle =>
   async (context) => {
-    const needs = readCreate(await bodyOf(context), { asksForInternet });
+    const needs = readCreate(await bodyOf(context), { asksForInternet, config: context.platform.config });
     context.assertTakesWork();
     const { caller, exchange, sandboxes } = context;
     sendJson(exchange.response, 201, connectedRow(await sandboxes.create(caller, needs, exchange.signal)));
@@ -76,13 +76,18 @@ const metrics: Handle = async (context, { id = "" }) => {
   sendJson(exchange.response, 200, rows.filter(isWanted));
 };
 
-const templates: Handle = ({ exchange }) => {
-  const rows = templateNames.map((name) => ({ templateID: name, public: true, aliases: [name], names: [name] }));
+const templates: Handle = ({ exchange, platform }) => {
+  const rows = platform.config.templates.map(({ name }) => ({
+    templateID: name,
+    public: true,
+    aliases: [name],
+    names: [name],
+  }));
   sendJson(exchange.response, 200, rows);
 };
 
-const templateAlias: Handle = ({ exchange }, { name = "" }) =>
-  sendJson(exchange.response, 200, { templateID: findTemplate(name).name, public: true });
+const templateAlias: Handle = ({ exchange, platform }, { name = "" }) =>
+  sendJson(exchange.response, 200, { templateID: findTemplate(platform.config, name).name, public: true });
 
 /** The routes that E2B's SDKs call with a key. */
 export const controlRoutes: readonly Route[] = [

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { Config } from "../../config/config.ts";
 import { textsByName } from "../../operations/contract/request/bounded-schemas.ts";
 import { maxEnvironmentEntries } from "../../operations/contract/request/request-maxima.ts";
 import { parseRequest } from "../../operations/contract/parse-request.ts";
@@ -40,7 +41,10 @@ type CreateBody = z.output<typeof createSchema>;
  * mean it; older ones always send true.
  * @throws E2bRefusal 400 for what is not served, 404 for an unknown template; INVALID_REQUEST
  */
-export function readCreate(body: unknown, { asksForInternet }: { readonly asksForInternet: boolean }): E2bSandboxNeeds {
+export function readCreate(
+  body: unknown,
+  { asksForInternet, config }: { readonly asksForInternet: boolean; readonly config: Pick<Config, "templates"> },
+): E2bSandboxNeeds {
   const asked = parseRequest({ request: createSchema }, body);
   refuseUnserved(asked, asksForInternet);
   const { templateID, timeout: seconds = defaultSeconds, metadata = {}, envVars = {} } = asked;
@@ -53,7 +57,7 @@ export function readCreate(body: unknown, { asksForInternet }: { readonly asksFo
       throw new E2bRefusal(400, `envVars: expected names of letters, digits and underscores, got ${quoted(name)}`);
     }
   }
-  return { template: findTemplate(templateID), timeoutMs: toMs(seconds, "timeout"), metadata, envVars };
+  return { template: findTemplate(config, templateID), timeoutMs: toMs(seconds, "timeout"), metadata, envVars };
 }
 
 /** The time of connect: its default is that of a new sandbox. @throws E2bRefusal, INVALID_REQUEST */

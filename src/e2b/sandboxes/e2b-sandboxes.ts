@@ -10,7 +10,9 @@ import {
 } from "../../operations/session/sessions-contract.ts";
 import type { Platform } from "../../platform/platform.ts";
 import { homeFolder } from "../envd/files/inside-path.ts";
+import { E2bRefusal } from "../http/refusal.ts";
 import type { E2bCaller, E2bSandbox, E2bSandboxNeeds } from "./e2b-sandbox.ts";
+import type { E2bTemplate } from "./templates.ts";
 
 /** What the sandboxes need of the platform. */
 export type SandboxPlatform = Pick<Platform, "call" | "config" | "logger" | "now">;
@@ -25,6 +27,8 @@ interface Entry {
   readonly touching: NodeJS.Timeout;
 }
 
+/** How long a new sandbox may wait for its image: the SDKs give up after 60 s, without a reason. */
+const imageWithinMs = 45_000;
 /** Longest wait of a timer; a later end is waited for in several. */
 const maxTimerMs = 2 ** 31 - 1;
 /** A sandbox that is to live longer than a session may be idle is used that much oftener. */
@@ -41,24 +45,22 @@ export class E2bSandboxes {
 
   /** A new one, which runs when this resolves. @throws what opening a session throws: CAPACITY, POLICY_DENIED, UNSUPPORTED */
   async create(caller: E2bCaller, { timeoutMs, ...needs }: E2bSandboxNeeds, signal: AbortSignal): Promise<E2bSandbox> {
-    const { call, config, now } = this.#platform;
+    const { call, now } = this.#platform;
     const { principal } = caller;
     const id = createId("i").replace("-", "");
     const asked = { keep_variables: needs.template.keepsVariables, home: homeFolder, labels: { e2b: id } };
     const owner = { principal, signal };
-    const { session_id: sessionId } = await call(
-      openSessionContract,
-      { ...asked, image: config.toolsImage },
-      owner,
-    ).catch((error: unknown) => {
-      // There sandboxes have the programs of this machine.
-      if (!isWithoutImages(error)) throw error;
-      return call(openSessionContract, asked, owner);
-    });
+    const { image, isBuilt } = needs.template;
+    const { session_id: sessionId } = await call(openSessionContract, { ...asked, image }, owner).catch(
+      (error: unknown) => {
+        // There sandboxes have the programs of this machine.
+        if (!isBuilt || !isWithoutImages(error)) throw error;
+        return call(openSessionContract, asked, owner);
+      },
+    );
     let row: SessionRow;
     try {
-      // Its sandbox starts with its first call.
-      await call(listFilesContract, { session_id: sessionId }, { principal, signal });
+      await this.#start(needs.template, sessionId, owner);
       row = await call(getSessionContract, { session_id: sessionId }, { principal, signal });
       signal.throwIfAborted();
     } catch (error) {
@@ -85,6 +87,44 @@ export class E2bSandboxes {
     this.#entries.set(id, entry);
     this.#wait(entry);
     return sandbox;
+  }
+
+  /**
+   * Its sandbox starts with its first call. One that waits for its image for longer than SDKs wait is refused; the
+   * build goes on, for the next.
+   * @throws E2bRefusal 503 while its image is being made, what the first call throws
+   */
+  async #start(
+    { name, isBuilt }: E2bTemplate,
+    sessionId: string,
+    { principal, signal }: { readonly principal: string; readonly signal: AbortSignal },
+  ): Promise<void> {
+    const tooLong = new AbortController();
+    let isMade = true;
+    const timer = setTimeout(() => (isMade ? undefined : tooLong.abort()), imageWithinMs).unref();
+    try {
+      await this.#platform.call(
+        listFilesContract,
+        { session_id: sessionId },
+        {
+          principal,
+          signal: AbortSignal.any([signal, tooLong.signal]),
+          onEvent: (event) => {
+            if (event.type === "progress") isMade = false;
+          },
+        },
+      );
+    } catch (error) {
+      if (tooLong.signal.aborted && !signal.aborted) throw imageInTheMaking(name);
+      if (!isBuilt || !isWithoutBuilds(error)) throw error;
+      const { message, context } = error;
+      throw new GloveboxError("UNSUPPORTED", message, {
+        suggestion: `The operator can name an image that has it for the template ${name}: e2b.templates (GLOVEBOX_E2B_TEMPLATES).`,
+        context,
+      });
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
   /** The one of that id, whoever owns it; null: none. `id` may have E2B's old form with a suffix. */
@@ -218,6 +258,17 @@ function bareId(id: string): string {
 
 function isWithoutImages(error: unknown): boolean {
   return error instanceof GloveboxError && error.errorType === "UNSUPPORTED" && error.context["field"] === "image";
+}
+
+function isWithoutBuilds(error: unknown): error is GloveboxError {
+  return error instanceof GloveboxError && error.errorType === "UNSUPPORTED" && error.context["missing"] === "build";
+}
+
+function imageInTheMaking(template: string): E2bRefusal {
+  return new E2bRefusal(
+    503,
+    `The image of the template ${template} is being made, which takes some minutes the first time. Try again in a minute; the server's log says when it is ready.`,
+  );
 }
 
 function isGone(error: unknown): boolean {

@@ -1,10 +1,28 @@
 import { createHash } from "node:crypto";
 
-/** Begins the hash of `images/session-tools/Dockerfile`, so that an image of an older one is not taken for it. */
-export const toolsRecipe = "f7331b5f";
+/**
+ * The recipes of `images/` that Glovebox builds on the image of sessions for clients of others (SPEC E2), each with the
+ * beginning of its hash, so that an image of an older one is not taken for it.
+ */
+export const toolsRecipes = {
+  /** Git, curl and a login shell. */
+  "session-tools": "f7331b5f",
+  /** The same, and the packages of E2B's code interpreter. */
+  "code-interpreter": "fcc521ba",
+} as const;
 
-/** Name of the session image with Git, curl and a login shell, which Glovebox builds (SPEC E2); each session image has its own. */
-export function toolsImageOf(sessionImage: string): string {
-  const tag = createHash("sha256").update(`${toolsRecipe}\n${sessionImage}`).digest("hex").slice(0, 16);
-  return `glovebox-session-tools:${tag}`;
+export type ToolsRecipe = keyof typeof toolsRecipes;
+
+/** The names of the images, by their recipes. */
+export type ToolsImages = Readonly<Record<ToolsRecipe, string>>;
+
+/** Each session image has its own. */
+export function toolsImagesOf(sessionImage: string): ToolsImages {
+  const tools = nameOf("session-tools", sessionImage);
+  return { "session-tools": tools, "code-interpreter": nameOf("code-interpreter", tools) };
+}
+
+function nameOf(recipe: ToolsRecipe, base: string): string {
+  const tag = createHash("sha256").update(`${toolsRecipes[recipe]}\n${base}`).digest("hex").slice(0, 16);
+  return `glovebox-${recipe}:${tag}`;
 }

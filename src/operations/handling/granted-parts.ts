@@ -16,7 +16,10 @@ import type { PlatformParts } from "./platform-parts.ts";
 export function grantedParts(parts: PlatformParts, grant: Grant): PlatformParts {
   const { config, network } = parts;
   const { networks, secrets } = grant;
-  const images = { configured: configuredImages(config), granted: grant.images ?? config.allowedImages };
+  const images = {
+    configured: configuredImages(config),
+    granted: grant.images ?? [...config.allowedImages, ...config.templates.map(({ image }) => image)],
+  };
   return {
     ...parts,
     ...(grant.engines === null ? {} : grantedEngines(parts, grant.engines)),
@@ -54,14 +57,10 @@ export function grantedParts(parts: PlatformParts, grant: Grant): PlatformParts 
   };
 }
 
-/** Those of single groups are their own. */
-function configuredImages({
-  images,
-  toolsImage,
-  sessionBaseImage,
-  agents,
-}: PlatformParts["config"]): readonly string[] {
-  const own = [toolsImage, sessionBaseImage];
+/** Those of single groups are their own, and so are templates that only this deployment has. */
+function configuredImages({ images, templates, sessionBaseImage, agents }: PlatformParts["config"]): readonly string[] {
+  const usual = templates.filter(({ isUsual }) => isUsual).map(({ image }) => image);
+  const own = [...usual, sessionBaseImage];
   return [...new Set([...Object.values(images), ...own, agentImageFor(agents.agent, agents.image)])];
 }
 

@@ -28,6 +28,11 @@ export function defaultImages(config: Config): readonly string[] {
   return [...usesOfImages(config)].filter(([, uses]) => !isAgents(uses)).map(([image]) => image);
 }
 
+/** Those of the templates of E2B's clients. */
+export function templateImages({ templates }: Config): readonly string[] {
+  return [...new Set(templates.map(({ image }) => image))];
+}
+
 /** Which kinds of work each default image serves. */
 export function usesOfImages({ images, agents }: Config): Map<string, string[]> {
   const uses = new Map<string, string[]>();

@@ -10,6 +10,7 @@ const imagesRequestSchema = z.strictObject({
 const pullImagesRequestSchema = z.strictObject({
   engine: z.string().optional().describe("Engine that runs images, by its name, or auto; default: the deployment's."),
   images: listOf(z.string(), maxNamed).optional().describe("References to pull; default: every default image."),
+  e2b: z.boolean().optional().describe("Whether also those of the templates of E2B's clients, pulled or built."),
 });
 
 const buildImagesRequestSchema = z.strictObject({

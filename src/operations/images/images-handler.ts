@@ -7,7 +7,7 @@ import { agentNames } from "../../policy/agents/agent-names.ts";
 import type { OperationCall } from "../contract/operation-call.ts";
 import { handle } from "../handling/handler.ts";
 import { callListener, imageProvider } from "../handling/call-events.ts";
-import { defaultImages, imageEngine, usesOfImages } from "./image-engine.ts";
+import { defaultImages, imageEngine, templateImages, usesOfImages } from "./image-engine.ts";
 import { listImagesContract, pullImagesContract, buildImagesContract, type ImageRow } from "./images-contract.ts";
 
 /** The default images of the deployment, and whether the engine has them. */
@@ -38,7 +38,9 @@ export const pullImagesHandler = handle(pullImagesContract, async (platform, req
       onProgress: (progress) => listener.onPull(image, progress),
     });
   }
-  return { images: await rows(named ?? missing, { platform, engine, call }) };
+  const further = request.e2b === true ? templateImages(platform.config) : [];
+  for (const image of further) await imageProvider(platform, engine, call)(image, "configured");
+  return { images: await rows([...new Set([...(named ?? missing), ...further])], { platform, engine, call }) };
 });
 
 /** Rebuilds Glovebox's own images, with the Bun and the agents of this version. */

@@ -10,12 +10,16 @@ const preparedResponseSchema = z.object({
   files: z.array(z.object({ file: z.string(), what: z.string(), sha256: z.string(), size_bytes: z.number() })),
 });
 
+const exportRequest = request.extend({
+  e2b: z.boolean().optional().describe("Whether also the images of the templates of E2B's clients."),
+});
+
 /** `export_prepared`: images and Bun for a machine without a network, in a folder (SPEC RT5). */
 export const exportPreparedContract = defineOperation({
   name: "export_prepared",
   audience: "local",
   description: "Writes the default images, that of sessions, and Bun into a folder, for a machine without a network.",
-  request,
+  request: exportRequest,
   response: preparedResponseSchema,
   routes: [],
 });

@@ -10,14 +10,15 @@ import { importPrepared } from "../../workloads/prepared/import-prepared.ts";
 import type { PreparedFile } from "../../workloads/prepared/manifest.ts";
 import { callListener } from "../handling/call-events.ts";
 import { handle } from "../handling/handler.ts";
-import { defaultImages, imageEngine } from "../images/image-engine.ts";
+import { defaultImages, imageEngine, templateImages } from "../images/image-engine.ts";
 import { exportPreparedContract, importPreparedContract, type PreparedResponse } from "./prepared-contract.ts";
 
 /** `export_prepared`: images and Bun for a machine without a network. */
 export const exportPreparedHandler = handle(exportPreparedContract, async (platform, request, call) => {
   const { host, config } = platform;
   const engine = request.engine === embeddedEngine ? null : await imageEngine(platform, request.engine, call);
-  const images = engine === null ? [] : defaultImages(config).map((reference) => ({ engine, reference }));
+  const references = [...defaultImages(config), ...(request.e2b === true ? templateImages(config) : [])];
+  const images = engine === null ? [] : [...new Set(references)].map((reference) => ({ engine, reference }));
   const target = request.engine === undefined || engine === null ? bunTargetHere(host) : null;
   const bun =
     target === null

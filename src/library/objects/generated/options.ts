@@ -461,6 +461,8 @@ export interface PullImagesOptions {
   readonly engine?: string | undefined;
   /** References to pull; default: every default image. */
   readonly images?: readonly string[] | undefined;
+  /** Whether also those of the templates of E2B's clients, pulled or built. */
+  readonly e2b?: boolean | undefined;
 }
 
 /** Which images are built. */

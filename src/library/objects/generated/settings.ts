@@ -40,6 +40,12 @@ export interface Settings {
         readonly allow?: readonly string[] | undefined;
       }
     | undefined;
+  readonly e2b?:
+    | {
+        /** Images by the templates that E2B's clients name, such as `{"my-template": "registry.example:5000/data:1"}`; `base` and `code-interpreter-v1` replace those that Glovebox builds. Default: `{}`. */
+        readonly templates?: Readonly<Record<string, string>> | undefined;
+      }
+    | undefined;
   /** Whether to use only images that already exist: none is pulled or built, and a missing one is an error. Default: `false`. */
   readonly prebuilt_only?: boolean | undefined;
   /** Whether a request may build its project's Dockerfile, in a sandbox, to run its tests or preview in that image. Default: `false`. */

@@ -1,11 +1,14 @@
 import { createHash } from "node:crypto";
 import { expect, it } from "vitest";
-import { readPackagedScript } from "../../../base/packaged-script.ts";
-import { toolsImageOf, toolsRecipe } from "../../../engines/images/tools-image.ts";
+import { toolsImagesOf, toolsRecipes, type ToolsRecipe } from "../../../engines/images/tools-image.ts";
+import { readToolsRecipe } from "./tools-image.ts";
 
-it("is named after its Dockerfile and the session image that it is built on", async () => {
-  const text = await readPackagedScript(new URL("../../../../images/session-tools/Dockerfile", import.meta.url));
-  expect(toolsRecipe).toBe(createHash("sha256").update(text).digest("hex").slice(0, 8));
-  expect(toolsImageOf("a")).toMatch(/^glovebox-session-tools:[0-9a-f]{16}$/);
-  expect(toolsImageOf("a")).not.toBe(toolsImageOf("b"));
-});
+it.each(Object.keys(toolsRecipes) as ToolsRecipe[])(
+  "%s is named after its Dockerfile and the image that it is built on",
+  async (recipe) => {
+    const text = await readToolsRecipe(recipe);
+    expect(toolsRecipes[recipe]).toBe(createHash("sha256").update(text).digest("hex").slice(0, 8));
+    expect(toolsImagesOf("a")[recipe]).toMatch(new RegExp(`^glovebox-${recipe}:[0-9a-f]{16}$`));
+    expect(toolsImagesOf("a")[recipe]).not.toBe(toolsImagesOf("b")[recipe]);
+  },
+);

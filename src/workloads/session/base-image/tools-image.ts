@@ -1,41 +1,77 @@
 import { readPackagedScript } from "../../../base/packaged-script.ts";
 import { tarOf } from "../../../base/tar/tar.ts";
 import type { Engine } from "../../../engines/engine.ts";
+import type { ToolsImages, ToolsRecipe } from "../../../engines/images/tools-image.ts";
+import { isSameImage } from "../../../policy/image-reference.ts";
 import { SharedBuilds, type BuildListener } from "../../program/image/shared-builds.ts";
 
-/** The image `glovebox-session-tools`: built when it is missing, once however many ask for it (SPEC E2). */
-export class ToolsImage {
-  readonly reference: string;
-  readonly #sessionImage: string;
-  readonly #builds = new SharedBuilds<Engine>();
+export interface ToolsImageOptions {
+  readonly images: ToolsImages;
+  /** The image of sessions, which they are built on. */
+  readonly sessionImage: string;
+  /** The Python index of this machine without a user and a password, which images would keep; null: pip's own. */
+  readonly pythonIndex: () => Promise<string | null>;
+}
 
-  /** `reference`: its name; `sessionImage`: what it is built on. */
-  constructor({ reference, sessionImage }: { readonly reference: string; readonly sessionImage: string }) {
-    this.reference = reference;
-    this.#sessionImage = sessionImage;
+/** Images that are built of recipes when they are missing, each once however many ask for it (SPEC E2). */
+export class ToolsImage {
+  readonly #options: ToolsImageOptions;
+  readonly #builds = new Map<Engine, SharedBuilds<ToolsRecipe>>();
+
+  constructor(options: ToolsImageOptions) {
+    this.#options = options;
+  }
+
+  /** The recipe whose image has that name, however it is written; null for any other image. */
+  recipeOf(image: string): ToolsRecipe | null {
+    const { images } = this.#options;
+    return recipes.find((recipe) => isSameImage(image, images[recipe])) ?? null;
+  }
+
+  /** What that image is built on. */
+  baseOf(recipe: ToolsRecipe): string {
+    const { images, sessionImage } = this.#options;
+    return recipe === "session-tools" ? sessionImage : images["session-tools"];
   }
 
   /**
-   * Builds it on the session image, which is there already, or waits for the build in progress. A caller that gives up
-   * leaves the build to the others.
+   * Builds it on its base, which is there already, or waits for the build in progress. A caller that gives up leaves the
+   * build to the others.
    * @throws IMAGE_UNAVAILABLE with the last lines of the step that failed, CANCELLED
    */
-  async build(engine: Engine, listener: BuildListener, signal?: AbortSignal): Promise<void> {
-    await this.#builds.join(engine, (everyone) => this.#build(engine, everyone), { listener, signal });
+  async build(
+    engine: Engine,
+    recipe: ToolsRecipe,
+    { listener, signal }: { readonly listener: BuildListener; readonly signal?: AbortSignal | undefined },
+  ): Promise<void> {
+    const builds = this.#builds.get(engine) ?? new SharedBuilds<ToolsRecipe>();
+    this.#builds.set(engine, builds);
+    await builds.join(recipe, (everyone) => this.#build(engine, recipe, everyone), { listener, signal });
   }
 
-  async #build(engine: Engine, { onBuild }: BuildListener): Promise<void> {
-    const dockerfile = await readPackagedScript(
-      new URL("../../../../images/session-tools/Dockerfile", import.meta.url),
-    );
+  async #build(engine: Engine, recipe: ToolsRecipe, { onBuild }: BuildListener): Promise<void> {
+    const reference = this.#options.images[recipe];
+    onBuild(reference, "for the first sandbox that needs it");
+    const index = recipe === "code-interpreter" ? await this.#options.pythonIndex() : null;
     await engine.images.build(
       {
-        reference: this.reference,
-        context: tarOf([{ path: "Dockerfile", content: Buffer.from(dockerfile) }]),
-        arguments: { BASE: this.#sessionImage },
+        reference,
+        context: tarOf([{ path: "Dockerfile", content: Buffer.from(await readToolsRecipe(recipe)) }]),
+        arguments: { BASE: this.baseOf(recipe), ...(index === null ? {} : { PIP_INDEX_URL: index }) },
         labels: {},
       },
-      { onLine: (line) => onBuild(this.reference, line) },
+      { onLine: (line) => onBuild(reference, line) },
     );
   }
+}
+
+const recipes: readonly ToolsRecipe[] = ["session-tools", "code-interpreter"];
+
+/** Its Dockerfile. */
+export function readToolsRecipe(recipe: ToolsRecipe): Promise<string> {
+  return readPackagedScript(
+    recipe === "session-tools"
+      ? new URL("../../../../images/session-tools/Dockerfile", import.meta.url)
+      : new URL("../../../../images/code-interpreter/Dockerfile", import.meta.url),
+  );
 }
