@@ -1,6 +1,8 @@
 /** Variables that lead to the cluster of the tests; its network is accepted unless they say otherwise. */
 export function clusterEnvironment(variables: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {
+  const namespace = process.env["GLOVEBOX_KUBERNETES_NAMESPACE"];
   return {
+    ...(namespace === undefined ? {} : { GLOVEBOX_KUBERNETES_NAMESPACE: namespace }),
     KUBECONFIG: process.env["GLOVEBOX_TEST_KUBECONFIG"] ?? "",
     GLOVEBOX_KUBERNETES_ACCEPT: "network",
     PATH: process.env["PATH"] ?? "",

@@ -154,6 +154,8 @@ maxPods: 110
 registerNode: true
 serializeImagePulls: false
 evictionHard: {memory.available: 100Mi, nodefs.available: "1%", imagefs.available: "1%", nodefs.inodesFree: "1%"}
+# Else 1.35 forgets images that it once pulled with credentials, once the credentials are gone.
+imagePullCredentialsVerificationPolicy: NeverVerify
 imageGCHighThresholdPercent: 100
 imageMinimumGCAge: 1000h
 nodeStatusUpdateFrequency: 10s
