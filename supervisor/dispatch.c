@@ -66,7 +66,9 @@ static void say_hello(void) {
   cpu_set_t processors;
   uint32_t errors[3];
   uint64_t probe_capabilities;
-  filter_probe(errors, &probe_capabilities);
+  bool process_limit;
+  filter_probe(errors, &probe_capabilities, &process_limit);
+  if (process_limit) hello.facts |= FACT_PROCESS_LIMIT;
   hello.mode = settings.apart ? 1 : 2;
   hello.cgroup = cgroup_version();
 #if defined(__x86_64__)
@@ -86,12 +88,22 @@ static void say_hello(void) {
   send_frame(F_HELLO, 0, &hello, sizeof hello, BUILD, strlen(BUILD));
 }
 
+static void set_limits(const struct frame_setup *f) {
+  settings.limits[0] = f->processes;
+  settings.limits[1] = f->open_files;
+  settings.limits[2] = f->signals;
+  settings.limits[3] = f->queue_bytes;
+  settings.limits[4] = f->locked_bytes;
+  settings.limits[5] = f->file_bytes;
+}
+
 static void set_up(const struct frame_setup *f, const uint8_t *filter, uint32_t filter_bytes) {
   if (f->version != PROTOCOL_VERSION) nonsense("the host speaks another version");
   if (f->silence_ms < 1000 || f->silence_ms > 600000) nonsense("SETUP's silence is out of range");
   if (f->stream_window == 0 || f->stream_window > MAX_OUTPUT_WINDOW_BYTES || f->total_window == 0 || f->total_window > MAX_OUTPUT_WINDOW_BYTES) {
     nonsense("SETUP's windows are out of range");
   }
+  if (f->flags & ~(uint32_t)(SETUP_VARIABLES | SETUP_MOUNTS)) nonsense("unknown SETUP flags");
   if (f->first_tag && (f->tag_count < MAX_STREAMS || f->first_tag + f->tag_count < f->first_tag)) nonsense("SETUP has too few tags");
   filter_set(filter, filter_bytes);
   settings.silence_ms = f->silence_ms;
@@ -103,6 +115,7 @@ static void set_up(const struct frame_setup *f, const uint8_t *filter, uint32_t 
   settings.probe_user = f->probe_user;
   settings.probe_group = f->probe_group;
   settings.first_tag = f->first_tag;
+  set_limits(f);
   settings.done = true;
   resolver_open(); /* while it may */
   bound_capabilities();
@@ -118,6 +131,7 @@ static void set_up(const struct frame_setup *f, const uint8_t *filter, uint32_t 
   if (settings.tags) settings.facts |= FACT_TAGS;
   if (!process_is_alive(1)) trouble(CODE_BROKEN, "/proc is missing");
   say_hello();
+  tell_start(f->flags);
   file_prepare();
 }
 

@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
@@ -27,12 +28,25 @@ int filter_install(void) {
 
 struct proof {
   uint32_t errors[3];
+  uint32_t process_limit;
   uint64_t capabilities;
 };
+
+/* Whether this kernel keeps its user from making a process beyond a limit, which is none at all here. */
+static bool is_process_refused(void) {
+  struct rlimit none = {0, 0};
+  pid_t pid;
+  if (setrlimit(RLIMIT_NPROC, &none)) return false;
+  pid = fork();
+  if (pid == 0) _exit(0);
+  if (pid > 0) waitpid(pid, NULL, 0);
+  return pid < 0 && errno == EAGAIN;
+}
 
 static void probe(int fd) {
   struct proof proof = {.errors = {~0u, ~0u, ~0u}};
   if (!become(settings.probe_user, settings.probe_group, NULL, 0)) _exit(1);
+  proof.process_limit = is_process_refused();
   if (filter_install()) _exit(1);
   proof.capabilities = own_capabilities(false);
   for (int i = 0; i < 3; i++) {
@@ -43,7 +57,7 @@ static void probe(int fd) {
 }
 
 /* Lets a child try what the filter must refuse: an asserted filter is no filter. */
-void filter_probe(uint32_t errors[3], uint64_t *capabilities) {
+void filter_probe(uint32_t errors[3], uint64_t *capabilities, bool *process_limit) {
   struct proof proof = {.errors = {~0u, ~0u, ~0u}, .capabilities = ~0ull};
   struct pollfd p = {.events = POLLIN};
   int fds[2];
@@ -67,4 +81,5 @@ void filter_probe(uint32_t errors[3], uint64_t *capabilities) {
   waitpid(pid, NULL, 0);
   memcpy(errors, proof.errors, sizeof proof.errors);
   *capabilities = proof.capabilities;
+  *process_limit = proof.process_limit == 1;
 }

@@ -21,6 +21,7 @@
 #define MAX_PATH_BYTES 4095u
 #define MAX_LEFT 256u
 #define MAX_TROUBLE_BYTES 512u
+#define MAX_START_BYTES 49152u
 
 enum frame_type {
   F_SETUP = 1,
@@ -53,7 +54,12 @@ enum frame_type {
   F_ACCEPTED = 74,
   F_STATS = 75,
   F_TROUBLE = 76,
+  F_VARIABLES = 77,
+  F_MOUNTS = 78,
 };
+
+#define SETUP_VARIABLES 1
+#define SETUP_MOUNTS 2
 
 #define SPAWN_INPUT 1
 #define SPAWN_TERMINAL 2
@@ -68,6 +74,7 @@ enum frame_type {
 #define FACT_MEMORY_GROUP 32
 #define FACT_TERMINALS 64
 #define FACT_FILTER 128
+#define FACT_PROCESS_LIMIT 256
 
 #define END_DONE 0
 #define END_FAILED 1
@@ -94,6 +101,7 @@ enum frame_type {
 #define STAGE_ARCHIVE 16
 #define STAGE_ENTRIES 17
 #define STAGE_HELPER 18
+#define STAGE_LIMIT 19
 
 #define FILE_LOOK 1
 #define FILE_LIST 2
@@ -137,9 +145,16 @@ struct __attribute__((packed)) frame_setup {
   uint32_t probe3;
   uint32_t probe_user;
   uint32_t probe_group;
+  uint32_t flags;
+  uint32_t processes;
+  uint32_t open_files;
+  uint32_t signals;
+  uint32_t queue_bytes;
+  uint32_t locked_bytes;
+  uint64_t file_bytes;
 };
-_Static_assert(sizeof(struct frame_setup) == 52, "SETUP");
-#define SETUP_BYTES 52u
+_Static_assert(sizeof(struct frame_setup) == 84, "SETUP");
+#define SETUP_BYTES 84u
 #define SETUP_TAIL 1
 
 struct __attribute__((packed)) frame_ping {
@@ -375,5 +390,19 @@ struct __attribute__((packed)) frame_trouble {
 _Static_assert(sizeof(struct frame_trouble) == 1, "TROUBLE");
 #define TROUBLE_BYTES 1u
 #define TROUBLE_TAIL 1
+
+struct __attribute__((packed)) frame_variables {
+  uint32_t bytes;
+};
+_Static_assert(sizeof(struct frame_variables) == 4, "VARIABLES");
+#define VARIABLES_BYTES 4u
+#define VARIABLES_TAIL 1
+
+struct __attribute__((packed)) frame_mounts {
+  uint32_t bytes;
+};
+_Static_assert(sizeof(struct frame_mounts) == 4, "MOUNTS");
+#define MOUNTS_BYTES 4u
+#define MOUNTS_TAIL 1
 
 #endif

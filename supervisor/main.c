@@ -65,11 +65,46 @@ void trouble(uint8_t code, const char *text) {
 
 void nonsense(const char *text) { trouble(CODE_NONSENSE, text); }
 
-/* Nothing of the image's environment or of the arguments stays readable (gVisor shows them to programs). */
+/* What the host asks for about how pid 1 was started: its variables first, kept until SETUP. Nothing beyond the bound. */
+static char told[MAX_START_BYTES];
+static size_t variables_length;
+
+/*
+ * Nothing of the image's environment or of the arguments stays readable (gVisor shows them to programs). What is kept until SETUP lies
+ * in memory that is nobody else's.
+ */
 static void forget_environment(char **argv, char **env) {
-  for (char **each = env; *each; each++) memset(*each, 0, strlen(*each));
+  for (char **each = env; *each; each++) {
+    size_t length = strlen(*each) + 1;
+    if (variables_length + length <= sizeof told) memcpy(told + variables_length, *each, length);
+    variables_length += length;
+    memset(*each, 0, length);
+  }
   for (int i = 1; argv[i]; i++) memset(argv[i], 0, strlen(argv[i]));
   *env = NULL;
+}
+
+static void tell(uint8_t type, size_t length) {
+  uint32_t bytes = length > UINT32_MAX ? UINT32_MAX : (uint32_t)length;
+  send_frame(type, 0, &bytes, sizeof bytes, told, length > sizeof told ? 0 : length);
+  memset(told, 0, sizeof told);
+}
+
+/* Answers what SETUP wants to be told; asked or not, the variables are forgotten. */
+void tell_start(uint32_t wanted) {
+  int fd;
+  ssize_t length = 0;
+  size_t all = 0;
+  if (wanted & SETUP_VARIABLES) tell(F_VARIABLES, variables_length);
+  memset(told, 0, sizeof told);
+  if (!(wanted & SETUP_MOUNTS)) return;
+  fd = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
+  if (fd >= 0) {
+    while (all < sizeof told && (length = read(fd, told + all, sizeof told - all)) > 0) all += (size_t)length;
+    close(fd);
+  }
+  if (length < 0) all = 0;
+  tell(F_MOUNTS, all < sizeof told ? all : sizeof told + 1);
 }
 
 static void raise_descriptors(void) {
@@ -159,6 +194,7 @@ int main(int argc, char **argv, char **env) {
     dispatch_ended();
     numbers_push();
     netlink_look();
+    last_words_look();
     control_write();
   }
 }

@@ -2,6 +2,7 @@
  * Numbers of the control group and of each tree, and what no control group counts.
  */
 #include <fcntl.h>
+#include <sys/stat.h>
 
 #include "supervisor.h"
 
@@ -145,6 +146,13 @@ void numbers_push(void) {
 #define MAX_NETLINK 512
 #define NETLINK_EVERY_MS 1000
 
+static bool any_program(void) {
+  for (int i = 0; i < (int)MAX_STREAMS; i++) {
+    if (streams[i].kind == KIND_PROGRAM) return true;
+  }
+  return false;
+}
+
 static int netlink_sockets(void) {
   char text[4096];
   int lines = 0, fd = open("/proc/net/netlink", O_RDONLY | O_CLOEXEC);
@@ -164,12 +172,29 @@ static int netlink_sockets(void) {
 void netlink_look(void) {
   static uint64_t next_at;
   uint64_t now = now_ms();
-  bool any = false;
-  for (int i = 0; i < (int)MAX_STREAMS && !any; i++) any = streams[i].kind == KIND_PROGRAM;
-  if (!any) return;
+  if (!any_program()) return;
   if (now >= next_at) {
     if (netlink_sockets() > MAX_NETLINK) trouble(CODE_FLOOD, "programs have very many netlink sockets");
     next_at = now + NETLINK_EVERY_MS;
   }
   wake_by(next_at);
+}
+
+/* Where a cluster gives each container a file on the node's disk that everybody may write to. It reads no more than 4 KiB of it. */
+#define LAST_WORDS "/dev/termination-log"
+#define MAX_LAST_WORDS 65536
+#define LAST_WORDS_EVERY_MS 250
+
+/* Ends the sandbox whose programs fill that file: nothing else bounds how much of the disk they take. */
+void last_words_look(void) {
+  static uint64_t next_at;
+  uint64_t now = now_ms();
+  struct stat file;
+  if (next_at == UINT64_MAX || !any_program()) return;
+  if (now >= next_at) {
+    next_at = now + LAST_WORDS_EVERY_MS;
+    if (stat(LAST_WORDS, &file)) next_at = UINT64_MAX; /* nobody can make one later: there is none */
+    else if (file.st_size > MAX_LAST_WORDS || file.st_blocks > MAX_LAST_WORDS / 512) trouble(CODE_FLOOD, "programs have filled the file for their last words");
+  }
+  if (next_at != UINT64_MAX) wake_by(next_at);
 }

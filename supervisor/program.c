@@ -176,6 +176,28 @@ static void prefer_for_memory(pid_t pid) {
   close(fd);
 }
 
+/* By their place in the settings. */
+static const int resources[LIMITS] = {RLIMIT_NPROC, RLIMIT_NOFILE, RLIMIT_SIGPENDING, RLIMIT_MSGQUEUE, RLIMIT_MEMLOCK, RLIMIT_FSIZE};
+
+/*
+ * The limits of SETUP, which a program cannot raise again: that takes a capability. Asked again afterwards: an order that was
+ * answered well and did nothing is none.
+ */
+static void limit_program(void) {
+  struct rlimit core = {0, 0}, limit;
+  setrlimit(RLIMIT_CORE, &core); /* a program's own affair: elsewhere the engine does it */
+  for (int i = 0; i < LIMITS; i++) {
+    rlim_t asked = settings.limits[i];
+    if (asked == 0) continue;
+    if (getrlimit(resources[i], &limit)) fail(STAGE_LIMIT);
+    if (limit.rlim_max < asked) asked = limit.rlim_max;
+    limit.rlim_cur = limit.rlim_max = asked;
+    if (setrlimit(resources[i], &limit) || getrlimit(resources[i], &limit)) fail(STAGE_LIMIT);
+    errno = EPERM;
+    if (limit.rlim_cur != asked || limit.rlim_max != asked) fail(STAGE_LIMIT);
+  }
+}
+
 static void restore_process(void) {
   struct rlimit limit = {.rlim_cur = original_descriptors[0], .rlim_max = original_descriptors[1]};
   sigset_t none;
@@ -183,6 +205,7 @@ static void restore_process(void) {
   for (int i = 1; i <= 64; i++) signal(i, SIG_DFL);
   sigprocmask(SIG_SETMASK, &none, NULL);
   setrlimit(RLIMIT_NOFILE, &limit);
+  limit_program();
   umask(022);
 }
 

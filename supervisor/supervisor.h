@@ -87,11 +87,14 @@ struct process {
 };
 enum { OWNER_UNKNOWN = -1, OWNER_OURS = -2, OWNER_ROGUE = -3 };
 
+enum { LIMITS = 6 };
+
 struct settings {
   bool done; /* SETUP was read */
   uint16_t epoch;
   uint32_t first_tag, silence_ms, stream_window, total_window;
   uint32_t probes[3], probe_user, probe_group;
+  uint64_t limits[LIMITS]; /* of each program; 0: as it is */
   uint16_t filter_length; /* instructions */
   bool apart, subreaper, tags;
   uint32_t facts;
@@ -105,6 +108,7 @@ extern uint32_t missing_facts; /* what a test says this kernel lacks; the shippe
 extern struct stream streams[MAX_STREAMS];
 
 /* main.c */
+void tell_start(uint32_t wanted);
 void trouble(uint8_t code, const char *text) __attribute__((noreturn));
 void nonsense(const char *text) __attribute__((noreturn));
 uint64_t now_ms(void);
@@ -181,7 +185,7 @@ const char *next_name(struct folder *f);
 /* filter.c */
 void filter_set(const uint8_t *bytes, uint32_t length);
 int filter_install(void);
-void filter_probe(uint32_t errors[3], uint64_t *capabilities);
+void filter_probe(uint32_t errors[3], uint64_t *capabilities, bool *process_limit);
 
 /* tree.c: what is alive, whose it is, and its exact end */
 void tree_end(struct stream *s, uint32_t grace_ms);
@@ -221,6 +225,7 @@ int tool(int count, char **arguments);
 void numbers_ask(uint32_t interval_ms);
 void numbers_push(void);
 void netlink_look(void);
+void last_words_look(void);
 uint8_t cgroup_version(void);
 bool cgroup_kills_groups(void);
 

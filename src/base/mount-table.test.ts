@@ -8,8 +8,24 @@ describe("parseMountTable", () => {
 255 211 254:0 /tmp/größe /workdir rw,relatime - ext4 /dev/vda rw
 `;
     expect(parseMountTable(text)).toEqual([
-      { id: 36, device: "98:0", root: String.raw`/mnt1 a\b`, mountPoint: "/mnt\t2", options: "rw" },
-      { id: 255, device: "254:0", root: "/tmp/größe", mountPoint: "/workdir", options: "rw" },
+      {
+        id: 36,
+        device: "98:0",
+        root: String.raw`/mnt1 a\b`,
+        mountPoint: "/mnt\t2",
+        ownOptions: "rw,noatime",
+        kind: "ext3",
+        options: "rw",
+      },
+      {
+        id: 255,
+        device: "254:0",
+        root: "/tmp/größe",
+        mountPoint: "/workdir",
+        ownOptions: "rw,relatime",
+        kind: "ext4",
+        options: "rw",
+      },
     ]);
   });
 

@@ -7,6 +7,10 @@ export interface MountEntry {
   readonly root: string;
   /** Where it is mounted, as the process of the table sees it. */
   readonly mountPoint: string;
+  /** Options of this mount, such as `ro`, with commas between them. */
+  readonly ownOptions: string;
+  /** Kind of the file system, such as `tmpfs`. */
+  readonly kind: string;
   /** Options of the file system itself, with commas between them. */
   readonly options: string;
 }
@@ -15,10 +19,12 @@ export interface MountEntry {
 export function parseMountTable(text: string): readonly MountEntry[] {
   return text.split("\n").flatMap((line) => {
     const words = line.split(" ");
-    const [id = "", , device, root, mountPoint] = words;
+    const [id = "", , device, root, mountPoint, ownOptions = ""] = words;
     if (!/^\d+$/.test(id) || device === undefined || root === undefined || mountPoint === undefined) return [];
     const options = unescape(words.at(-1) ?? "");
-    return [{ id: Number(id), device, root: unescape(root), mountPoint: unescape(mountPoint), options }];
+    const kind = words[words.indexOf("-", 6) + 1] ?? "";
+    const place = { device, root: unescape(root), mountPoint: unescape(mountPoint) };
+    return [{ id: Number(id), ...place, ownOptions, kind, options }];
   });
 }
 

@@ -62,7 +62,9 @@ export const fileAttacks: Topic = (behaviour) => {
     "a file that becomes a FIFO, a device and links in turn is read or refused, and never waited for",
     (scene) =>
       inEachImage(scene, async ({ files, container, sh }) => {
-        await sh("cd /work && echo mine >file && truncate -s 900G sparse || dd if=/dev/null of=sparse bs=1 seek=900G");
+        // Where programs may make none that long, as long as the sandbox's memory allows.
+        await sh(`cd /work && echo mine >file
+          (truncate -s 900G sparse || dd if=/dev/null of=sparse bs=1 seek=900G || truncate -s 30M sparse) 2>/dev/null`);
         const script = `cd /work; echo go; while :; do rm -f file; mkfifo file; rm -f file; ln -s /dev/zero file
           rm -f file; ln -s fifo file; rm -f file; mkdir file; rmdir file; echo mine >new; mv new file; done`;
         const program = await container.exec({ command: ["sh", "-c", script] });
@@ -88,8 +90,9 @@ export const fileAttacks: Topic = (behaviour) => {
             expect.arrayContaining([outcome]),
           ]);
         }
-        const { sizeBytes, chunks } = await files.read("/work/sparse", { maxBytes: 10, offsetBytes: 800 * 2 ** 30 });
-        expect([sizeBytes, (await bytesOf(chunks)).length]).toEqual([900 * 2 ** 30, 10]);
+        const longest = scene.engine.name === "kubernetes" ? 30 * 2 ** 20 : 900 * 2 ** 30;
+        const { sizeBytes, chunks } = await files.read("/work/sparse", { maxBytes: 10, offsetBytes: longest - 10 });
+        expect([sizeBytes, (await bytesOf(chunks)).length]).toEqual([longest, 10]);
       }),
     needs,
   );

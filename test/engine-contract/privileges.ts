@@ -41,17 +41,19 @@ function isTag(group: string): boolean {
   return Number(group) >= 2_000_000_000;
 }
 
-/** A program that tries to set one in scratch, and in a host folder that its user may write to, leaves none. */
+/** A program that tries to set one in scratch, and in a host folder that its user may write to where there are any, leaves none. */
 async function expectNoSetuidBits(scene: Scene, user: string | undefined): Promise<void> {
   await using folder = await HostFolder.make();
+  const { hostPaths } = scene.capabilities;
   const container = await scene.idle({
     image: scene.subject.images.python,
-    mounts: [{ source: folder.at("open"), target: "/out", readOnly: false }],
+    mounts: hostPaths ? [{ source: folder.at("open"), target: "/out", readOnly: false }] : [],
   });
-  for (const place of ["/work", "/out"]) {
+  for (const place of hostPaths ? ["/work", "/out"] : ["/work"]) {
     const tried = await scene.run(container, fixtureProgram("sets-setuid-bits.py", place), { user });
     expect(`${tried.stderr.toString()}${tried.stdout.toString()}`, place).toBe("setgid kept\n");
   }
+  if (!hostPaths) return;
   const names = await readdir(folder.at("open"));
   // The files that it made are there, without the bit.
   expect(names).toContain("chmod");
@@ -65,13 +67,13 @@ function ids(id: number): string {
 
 /**
  * Below those of user namespaces without root, and in no range of accounts, services and containers; where containers have
- * users of their own, the first and the last of their range.
+ * users of their own, in their range.
  */
 function expectNobodysId(status: Status, { subject: { ownUsers } }: Scene): void {
   const [uid = ""] = (status["Uid"] ?? "").split("\t");
-  const [least, most] = ownUsers === true ? [60_706, 61_183] : [65_527, 65_527];
-  expect(Number(uid)).toBeGreaterThanOrEqual(least);
-  expect(Number(uid)).toBeLessThanOrEqual(most);
+  const { minimum, maximum } = ownUsers ?? { minimum: 65_527, maximum: 65_528 };
+  expect(Number(uid)).toBeGreaterThanOrEqual(minimum);
+  expect(Number(uid)).toBeLessThan(maximum);
   expect(status).toMatchObject({ Uid: ids(Number(uid)), Gid: ids(Number(uid)) });
 }
 

@@ -1,4 +1,5 @@
 import type { Capabilities } from "../../src/engines/capabilities.ts";
+import type { UidRange } from "../../src/engines/host-uids.ts";
 import type { Engine } from "../../src/engines/engine.ts";
 import type { Requirement } from "../helpers/require.ts";
 
@@ -18,8 +19,8 @@ export interface Subject {
    * in a process's status, and says "No route to host" if there is no network.
    */
   readonly ownKernel?: true;
-  /** Whether the programs of each container have a user of their own, also as they see it. */
-  readonly ownUsers?: true;
+  /** Where the programs of each container have a user of their own, also as they see it: which they are. */
+  readonly ownUsers?: UidRange;
   /** A small memory limit that the engine accepts, in MiB; default 64. */
   readonly smallMemoryMb?: number;
   /** How many times as long as usual a behaviour may take; default 1. */

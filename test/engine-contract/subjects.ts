@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import type { Engine } from "../../src/engines/engine.ts";
 import { ownBun, ownPreloadFolders } from "../helpers/preload-engine.ts";
+import { nearUids } from "../../src/engines/host-uids.ts";
 import { guardEngine } from "../../src/engines/guarded-engine.ts";
 import { compileSeccompFilter } from "../../src/policy/seccomp/bpf-compiler.ts";
 import type { CheckedCapabilities, Subject, SubjectImages } from "./subject.ts";
@@ -52,7 +53,7 @@ export const subjects = {
   docker: {
     name: "docker",
     requirement: "docker",
-    ownUsers: true,
+    ownUsers: nearUids,
     make: () => docker(process.env),
     makeAt: (socketPath) => docker({ DOCKER_HOST: `unix://${socketPath}` }),
     removeImage: (reference) => removeImage("docker", reference),
@@ -116,7 +117,7 @@ export const subjects = {
   podman: {
     name: "podman",
     requirement: "podman",
-    ownUsers: true,
+    ownUsers: nearUids,
     make: () => podman(process.env["GLOVEBOX_TEST_PODMAN_SOCKET"]),
     makeAt: podman,
     removeImage: (reference) => removeImage("podman", reference),

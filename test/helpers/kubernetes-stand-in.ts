@@ -9,7 +9,7 @@ import { KubernetesEngine } from "../../src/engines/kubernetes/kubernetes-engine
 import { readSettings } from "../../src/engines/kubernetes/settings.ts";
 import { podTerms } from "../../src/engines/kubernetes/pod-terms.ts";
 import { supervisorBinary } from "../../src/engines/supervised/supervisor-binary.ts";
-import { ends, stages } from "../../src/engines/supervised/frames/frame-table.ts";
+import { ends, factBits, frameLimits, stages } from "../../src/engines/supervised/frames/frame-table.ts";
 import { SupervisorStandIn } from "./supervisor-stand-in.ts";
 import { TlsForwarder } from "./tls-forwarder.ts";
 
@@ -58,6 +58,13 @@ export class KubernetesStandIn implements AsyncDisposable {
   allows: (right: string) => boolean = () => true;
   /** Null: the account may not look at them. */
   nodes: readonly Fields[] | null = null;
+  /** What supervisors say of how their pod was started: variables, each with its NUL, and the mount table. */
+  variables = "PATH=/image/bin\0MADE_BY=image\0KUBERNETES_SERVICE_HOST=10.0.0.1\0HOSTNAME=pod-name\0";
+  mountTable = "1 0 0:1 / / ro - overlay overlay rw\n2 1 0:2 / /dev/shm rw - tmpfs shm rw\n";
+  /** What an admission does to each pod. */
+  admits: (pod: Fields) => void = () => undefined;
+  /** Instead of what a supervisor introduces itself with. */
+  helloInstead: Parameters<SupervisorStandIn["hello"]>[0] = {};
   /** How long the answer to what is made takes, after it was made. */
   answersAfterMs = 0;
   readonly #folder = mkdtempSync(path.join(tmpdir(), "glovebox-kubernetes-"));
@@ -149,11 +156,19 @@ export class KubernetesStandIn implements AsyncDisposable {
         standIn.transport.on("end", () => client.close(1000));
         this.attached.push(new URL(request.url ?? "", "http://api").searchParams.get("container") ?? "");
         const pod = this.pods.get(/pods\/([^/]+)\/attach/.exec(request.url ?? "")?.[1] ?? "") ?? {};
-        void standIn.next("SETUP").then(() => standIn.hello(helloOf(pod)));
+        void standIn.next("SETUP").then(() => this.#introduce(standIn, pod));
         void this.#answerDials(standIn, pod);
         void this.#takeFolders(standIn);
       });
     });
+  }
+
+  #introduce(standIn: SupervisorStandIn, pod: Fields): void {
+    standIn.hello({ ...helloOf(pod), ...this.helloInstead });
+    const [variables, mounts] = [Buffer.from(this.variables), Buffer.from(this.mountTable)];
+    const fits = (bytes: Buffer): Buffer => (bytes.length > frameLimits.maxStartBytes ? Buffer.alloc(0) : bytes);
+    standIn.say("VARIABLES", 0, { bytes: variables.length, tail: fits(variables) });
+    standIn.say("MOUNTS", 0, { bytes: mounts.length, tail: fits(mounts) });
   }
 
   async #answerDials(standIn: SupervisorStandIn, pod: Fields): Promise<void> {
@@ -237,6 +252,7 @@ export class KubernetesStandIn implements AsyncDisposable {
     const metadata = body["metadata"] as { readonly name: string };
     const { name } = metadata;
     if (objects.has(name)) return say(409, { message: `${name} already exists` });
+    if (objects === this.pods) this.admits(body);
     const made = { ...body, metadata: { ...metadata, uid: `uid-${name}` }, status: this.podStatus };
     objects.set(name, made);
     setTimeout(() => say(201, made), this.answersAfterMs);
@@ -247,9 +263,14 @@ export class KubernetesStandIn implements AsyncDisposable {
 function helloOf(pod: Fields): Parameters<SupervisorStandIn["hello"]>[0] {
   const { securityContext } = pod["spec"] as { readonly securityContext: { readonly runAsUser: number } };
   const user = securityContext.runAsUser;
-  const { build, probes } = podTerms(supervisorBinary("x64"), { user, group: user });
+  const { build, probes } = podTerms(
+    supervisorBinary("x64"),
+    { user, group: user },
+    { cpus: 1, memoryBytes: 1, pids: 1 },
+  );
   return {
     ...{ mode: 2, capabilities: 0n, user, group: user, tail: Buffer.from(build) },
+    facts: factBits.SUBREAPER | factBits.FILTER | factBits.PROCESS_LIMIT,
     ...{ probe1: probes[0].errno, probe2: probes[1].errno, probe3: probes[2].errno },
   };
 }

@@ -1,6 +1,7 @@
 import { randomInt } from "node:crypto";
 import type { Engine } from "../../src/engines/engine.ts";
 import { guardEngine } from "../../src/engines/guarded-engine.ts";
+import { farUids } from "../../src/engines/host-uids.ts";
 import { KubernetesEngine } from "../../src/engines/kubernetes/kubernetes-engine.ts";
 import { readSettings } from "../../src/engines/kubernetes/settings.ts";
 import type { Subject } from "../engine-contract/subject.ts";
@@ -19,7 +20,7 @@ async function openCluster(): Promise<Engine> {
 export const kubernetesSubject: Subject = {
   name: "kubernetes",
   requirement: "kubernetes",
-  ownUsers: true,
+  ownUsers: farUids,
   patience: 3,
   make: openCluster,
   images: subjects.docker.images,
@@ -35,7 +36,7 @@ export const kubernetesSubject: Subject = {
       substitute: "the pod's limit, which leaves out what sockets hold on nodes with control groups of version 1",
     },
     pidsLimit: {
-      substitute: "the limit of processes that the node gives to each pod (podPidsLimit), where it gives one",
+      substitute: "a limit for the user of its programs (rlimit), which no other pod of the server has",
     },
     diskLimit: "no",
     execUser: false,
@@ -44,6 +45,10 @@ export const kubernetesSubject: Subject = {
     "images.has": "nodes do not tell what they have: an image is there once a pod of this server has had it",
     "images.create-missing": "a missing image is told of when the pod starts",
     "images.pull": "nodes remove their images themselves",
+    "images.scratch": "images are built elsewhere: what the behaviour needs a cluster cannot make",
+    "mounts.identity": "folders of the server's machine do not reach pods",
+    "scratch.inodes":
+      "the number of files in a memory volume cannot be limited: the memory limit stops a flood of empty ones (about 1 KB each)",
     "network.interfaces": "the deployment of these tests accepts the cluster's network",
     "network.unreachable": "the deployment of these tests accepts the cluster's network",
     "limits.sockets": "control groups of version 1 leave out what sockets hold",

@@ -51,4 +51,28 @@ export const clusterSabotages: readonly Sabotage[] = [
     test: engine,
     name: "refuses a cluster that does not enforce policies, and makes the policy again for the next sandbox",
   },
+  {
+    id: "kubernetes: a limit of processes that the kernel does not keep is taken for one",
+    file: "src/engines/supervised/channel/hello.ts",
+    find: '...(terms.limits === undefined ? [] : (["PROCESS_LIMIT"] as const)),',
+    replace: "",
+    test: engine,
+    name: "runs nothing where the kernel does not keep the limit of processes",
+  },
+  {
+    id: "kubernetes: programs write to the node's disk where an image has volumes",
+    file: "src/engines/kubernetes/pod-place.ts",
+    find: "if (folders.length > 0) {",
+    replace: "if (folders.length > 99) {",
+    test: engine,
+    name: "runs nothing with folders of the image on the node's disk, and has them covered in the next pod",
+  },
+  {
+    id: "kubernetes: what an admission puts into a pod reaches programs",
+    file: "src/engines/kubernetes/pod-terms.ts",
+    find: " && !injected.has(name)",
+    replace: "",
+    test: engine,
+    name: "gives programs the image's variables, and none of the cluster's or of an admission's",
+  },
 ];

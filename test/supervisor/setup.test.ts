@@ -1,11 +1,13 @@
-import { readFileSync } from "node:fs";
+import { chmodSync, mkdtempDisposableSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import { spawnFilter } from "../../src/policy/seccomp/spawn-filter.ts";
 import { hostileProgram, sanitizedSupervisor, whyNoSupervisor } from "../helpers/supervisor/binaries.ts";
 import { descriptorsOf, firstProcess } from "../helpers/supervisor/host-view.ts";
-import { numbers } from "../helpers/supervisor/frames.ts";
+import { encodeFrame, numbers } from "../helpers/supervisor/frames.ts";
 import { operate } from "../helpers/supervisor/operations.ts";
-import { flags, Supervised, type SupervisedOptions } from "../helpers/supervisor/supervised.ts";
+import { flags, setupFields, Supervised, type SupervisedOptions } from "../helpers/supervisor/supervised.ts";
 
 const reason = whyNoSupervisor();
 const hostile = "/tmp/hostile";
@@ -124,6 +126,93 @@ describe.skipIf(reason !== undefined)(`who is who ${reason ?? ""}`, () => {
     expect(end.fields).toMatchObject({ reason: numbers["END_FAILED"], stage: numbers["STAGE_FILTER"] });
     // The process that waits for file operations has no filter: it runs nothing of anybody's.
     expect(await operate(subject, { verb: "LOOK", folder: "/tmp" })).toMatchObject({ reason: "DONE" });
+  });
+});
+
+describe.skipIf(reason !== undefined)(`limits of programs, and how it was started ${reason ?? ""}`, () => {
+  beforeAll(() => void sanitizedSupervisor(), 180_000);
+  /** Nobody else's, so that only this sandbox counts for it. */
+  const user = 54_987;
+  const start = (setup: Readonly<Record<string, number>>, mounts: readonly string[] = []): Promise<Supervised> =>
+    Supervised.start({
+      ...{ binary: sanitizedSupervisor(), mounts: ["--ro-bind", hostileProgram(), hostile, ...mounts] },
+      setup: { probeUser: user, probeGroup: user, ...setup },
+    });
+
+  it("each program has those of SETUP, hard ones, and can raise none", async () => {
+    await using subject = await start({
+      ...{ processes: 6, openFiles: 64, signals: 70, queueBytes: 8_192, lockedBytes: 4_096, fileBytes: 1_048_576 },
+    });
+    expect(subject.hello.fields["facts"]! & numbers["FACT_PROCESS_LIMIT"]!).not.toBe(0);
+    const titles = ["processes", "open files", "pending signals", "msgqueue size", "locked memory", "file size"];
+    const asked = `grep -E 'Max (${titles.join("|")}|core file size) ' /proc/self/limits | sed 's/  */ /g'; ulimit -Hn 65 || echo kept`;
+    const { stdout } = await subject.run({ command: ["sh", "-c", asked], user });
+    expect(
+      stdout
+        .replaceAll(/ (?:bytes|files|signals|processes) ?$/gm, "")
+        .split("\n")
+        .toSorted(),
+    ).toEqual(
+      [
+        ...["", "kept", "Max core file size 0 0", "Max file size 1048576 1048576", "Max locked memory 4096 4096"],
+        ...["Max msgqueue size 8192 8192", "Max open files 64 64", "Max pending signals 70 70", "Max processes 6 6"],
+      ].toSorted(),
+    );
+  });
+
+  it("bound the processes of the user together, in each program, and stop neither a start nor an end", async () => {
+    await using subject = await start({ processes: 6 });
+    const bomb = subject.spawn({ command: [hostile, "bomb"], user });
+    await subject.until("ready", () => subject.record(bomb).stdout.includes("ready"));
+    const count = "for pid in /proc/[0-9]*; do stat -c %u $pid; done 2>/dev/null | grep -c 54987";
+    const { stdout } = await subject.run({ command: ["sh", "-c", count], user: 54_988 });
+    expect(Number(stdout)).toBeGreaterThan(3);
+    expect(Number(stdout)).toBeLessThanOrEqual(6);
+    // One more program of the same user: its own fork is refused, and not its start.
+    const other = await subject.run({ command: ["sh", "-c", "echo begun; true & wait"], user });
+    expect(other.stdout).toContain("begun");
+    subject.frame("END_TREE", bomb, { graceMs: 0 });
+    expect((await subject.ended(bomb)).end.fields["reason"]).toBe(numbers["END_DONE"]);
+  });
+
+  it("are told to hold only where the kernel keeps them: root's do not", async () => {
+    await using subject = await start({ probeUser: 0, probeGroup: 0, ownUser: ordinary, ownGroup: ordinary });
+    expect(subject.hello.fields["facts"]! & numbers["FACT_PROCESS_LIMIT"]!).toBe(0);
+  });
+
+  it("variables and mounts are told once, when they are asked for, and stay nowhere", async () => {
+    await using subject = await start({ flags: 3 });
+    await subject.until("mounts", () => subject.zero.some(({ name }) => name === "MOUNTS"));
+    const [variables, mounts] = ["VARIABLES", "MOUNTS"].map((name) => subject.zero.find((each) => each.name === name));
+    expect(variables?.tail.toString().split("\0")).toContain("ASAN_OPTIONS=detect_leaks=0");
+    expect(variables?.fields["bytes"]).toBe(variables?.tail.length);
+    expect(mounts?.tail.toString()).toMatch(/^\d+ \d+ \d+:\d+ \/\S* \/proc /m);
+    expect(readFileSync(`/proc/${firstProcess(subject)}/environ`, "utf8").replaceAll("\0", "")).toBe("");
+    await using silent = await start({});
+    await silent.ping();
+    expect(silent.zero.map(({ name }) => name)).toEqual(["HELLO", "PONG"]);
+  });
+
+  it.each([
+    "head -c 200000 /dev/zero > /dev/termination-log",
+    "truncate -s 1G /dev/termination-log",
+    "fallocate -l 1M /dev/termination-log",
+  ])("a program that fills the file that a cluster keeps for its last words ends the sandbox: %s", async (command) => {
+    using folder = mkdtempDisposableSync(join(tmpdir(), "glovebox-last-words-"));
+    const file = join(folder.path, "words");
+    writeFileSync(file, "");
+    chmodSync(file, 0o666);
+    await using subject = await start({}, ["--bind", file, "/dev/termination-log"]);
+    const few = await subject.run({ command: ["sh", "-c", "echo last words > /dev/termination-log; sleep 0.6"], user });
+    expect(few.stderr).toBe("");
+    subject.spawn({ command: ["sh", "-c", `${command}; sleep 60`], user });
+    expect(await subject.exited()).toBe(numbers["CODE_FLOOD"]);
+  });
+
+  it("takes no flag that nobody knows", async () => {
+    await using subject = await Supervised.start({ binary: sanitizedSupervisor(), raw: true });
+    subject.send(encodeFrame("SETUP", 0, { ...setupFields(true), flags: 4 }));
+    expect(await subject.exited()).toBe(numbers["CODE_NONSENSE"]);
   });
 });
 

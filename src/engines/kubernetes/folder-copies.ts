@@ -31,18 +31,37 @@ export async function copyFolders(
   sandbox: AttachTarget,
   { signal }: CallOptions,
 ): Promise<void> {
+  const target = { ...sandbox, container: foldersContainer };
+  await withSupervisor(api, { target, terms, epoch }, { signal }, async (channel) => {
+    for (const [index, { source }] of folders.entries()) {
+      const files = new FolderFiles(() => channel, { folder: copiedFolder(index), ...terms.programs });
+      await files.unpack("", tarOfFolder(source), { ...limits, signal });
+    }
+  });
+}
+
+export interface SupervisorPlace {
+  readonly target: AttachTarget;
+  readonly terms: SupervisorTerms;
+  readonly epoch: number;
+}
+
+/** Talks to a supervisor whose container no program runs in; it ends with the work. */
+export async function withSupervisor<T>(
+  api: KubernetesApi,
+  { target, terms, epoch }: SupervisorPlace,
+  { signal }: CallOptions,
+  work: (channel: SupervisorChannel) => Promise<T>,
+): Promise<T> {
   const stream = new AttachStream();
   const channel = new SupervisorChannel({
     ...{ transport: stream, terms, epoch },
     explain: () => Promise.resolve({ error: lostError(engineTitle), isGone: true }),
   });
   try {
-    await attachPod(api, { ...sandbox, container: foldersContainer }, stream, { signal });
+    await attachPod(api, target, stream, { signal });
     await channel.hello();
-    for (const [index, { source }] of folders.entries()) {
-      const files = new FolderFiles(() => channel, { folder: copiedFolder(index), ...terms.programs });
-      await files.unpack("", tarOfFolder(source), { ...limits, signal });
-    }
+    return await work(channel);
   } finally {
     // The end of its stream is its own.
     await channel.close();

@@ -30,7 +30,7 @@ export function kubernetesCapabilities({ acceptsNetwork }: { readonly acceptsNet
     },
     cpuLimit: "yes",
     pidsLimit: {
-      substitute: "the limit of processes that the node gives to each pod (podPidsLimit), where it gives one",
+      substitute: "a limit for the user of its programs (rlimit), which no other pod of the server has",
     },
     scratch: "memory",
     diskLimit: "no",

@@ -4,6 +4,7 @@ import path from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { failureOf } from "../../../test/helpers/failure-of.ts";
 import { KubernetesStandIn } from "../../../test/helpers/kubernetes-stand-in.ts";
+import { factBits } from "../supervised/frames/frame-table.ts";
 import type { ContainerSpec } from "../container-spec.ts";
 import type { Container } from "../engine.ts";
 import type { KubernetesEngine } from "./kubernetes-engine.ts";
@@ -109,6 +110,86 @@ describe("KubernetesEngine", () => {
         ],
       },
     });
+  });
+
+  it("tells its supervisor the limits that no field of a pod has", async () => {
+    const container = await engine.create({ ...spec, limits: { ...spec.limits, openFiles: 100 } });
+    await container.start();
+    expect(api.supervisors.at(-1)?.got("SETUP")[0]?.fields).toMatchObject({
+      ...{ processes: 67, openFiles: 100, signals: 1_024, queueBytes: 262_144, lockedBytes: 65_536 },
+      fileBytes: 268_435_456n,
+    });
+  });
+
+  it("runs nothing where the kernel does not keep the limit of processes", async () => {
+    api.helloInstead = { facts: factBits.SUBREAPER | factBits.FILTER };
+    const { message } = await failureOf(started(), "UNSUPPORTED");
+    expect(message).toMatch(/not sealed as it must be \(missing facts: expected "", got "PROCESS_LIMIT"\)/);
+  });
+
+  it("gives programs the image's variables, and none of the cluster's or of an admission's", async () => {
+    const service =
+      "DB_SERVICE_HOST=10.0.0.2\0DB_SERVICE_PORT_HTTP=1\0DB_PORT=tcp://10.0.0.2:1\0DB_PORT_1_TCP_ADDR=10.0.0.2\0";
+    api.variables += `${service}WEB_PORT=8080\0TOKEN_OF_THE_MESH=secret\0no name\0=nothing\0`;
+    api.admits = (pod) => {
+      const { containers } = pod["spec"] as { readonly containers: readonly object[] };
+      Object.assign(containers[0]!, { env: [{ name: "TOKEN_OF_THE_MESH", value: "secret" }] });
+    };
+    const container = await started();
+    container.exec({ command: ["env"], environment: { OWN: "1" } }).catch(() => undefined);
+    const [sandbox] = api.supervisors;
+    const { stream, fields } = await sandbox!.next("SPAWN");
+    await expect.poll(() => sandbox!.input(stream).length).toBe(fields.stringsBytes);
+    expect(sandbox!.input(stream).toString().split("\0").slice(2).toSorted()).toEqual(
+      ["", "HOME=/", "HOSTNAME=sandbox", "MADE_BY=image", "OWN=1", "PATH=/image/bin", "WEB_PORT=8080"].toSorted(),
+    );
+  });
+
+  it("takes no variable of the image where an admission adds ones that nobody can name", async () => {
+    api.admits = (pod) => {
+      const { containers } = pod["spec"] as { readonly containers: readonly object[] };
+      Object.assign(containers[0]!, { envFrom: [{ secretRef: { name: "mesh" } }] });
+    };
+    const container = await started();
+    container.exec({ command: ["env"] }).catch(() => undefined);
+    const [sandbox] = api.supervisors;
+    const { stream, fields } = await sandbox!.next("SPAWN");
+    await expect.poll(() => sandbox!.input(stream).length).toBe(fields.stringsBytes);
+    expect(sandbox!.input(stream).toString()).not.toContain("MADE_BY");
+  });
+
+  it("says so when an image has more variables than it is told", async () => {
+    api.variables = `BIG=${"x".repeat(1_000_000)}\0`;
+    const { message } = await failureOf(started(), "UNSUPPORTED");
+    expect(message).toMatch(/^The image base:1 has more variables \(ENV\) .* 49152 bytes together\.$/);
+  });
+
+  it("runs nothing with folders of the image on the node's disk, and has them covered in the next pod", async () => {
+    api.mountTable +=
+      "3 0 254:0 /var/lib/volumes/1 /data rw - ext4 /dev/vda rw\n4 0 254:0 /x /work rw - ext4 /dev/vda rw\n";
+    api.mountTable +=
+      "5 0 254:0 /log /dev/termination-log rw - ext4 /dev/vda rw\n6 0 254:0 /y /seen ro - ext4 /dev/vda rw\n";
+    const { message } = await failureOf(started(), "UNSUPPORTED");
+    expect(message).toMatch(
+      /gives the image base:1 folders on its disk without a bound \(VOLUME\): \/data; so nothing/,
+    );
+    await engine.create({ ...spec, name: "two", scratch: [] });
+    expect(api.pods.get("two")).toMatchObject({
+      spec: {
+        volumes: expect.arrayContaining([{ name: "covered-0", emptyDir: { medium: "Memory", sizeLimit: "4096" } }]),
+        containers: [
+          { volumeMounts: expect.arrayContaining([{ name: "covered-0", mountPath: "/data", readOnly: true }]) },
+        ],
+      },
+    });
+    // Who asks for it as scratch has it.
+    await engine.create({ ...spec, name: "three", scratch: [{ path: "/data", sizeBytes: 1_048_576 }] });
+    expect(JSON.stringify(api.pods.get("three"))).not.toContain("covered-0");
+  });
+
+  it("runs nothing where the mount table cannot be read", async () => {
+    api.mountTable = "";
+    expect((await failureOf(started(), "UNSUPPORTED")).message).toMatch(/mount table cannot be read/);
   });
 
   it("refuses a supervisor's object that holds something else", async () => {

@@ -14,7 +14,7 @@ import { uninterrupted } from "../docker-api/container/uninterrupted.ts";
 import { unavailableError, unavailabilityOf } from "../docker-api/http/unavailability.ts";
 import { KubernetesApi } from "./api.ts";
 import { checkCluster } from "./check-cluster.ts";
-import { copyFolders } from "./folder-copies.ts";
+import { copyFolders, withSupervisor } from "./folder-copies.ts";
 import { findCluster } from "./find-cluster.ts";
 import type { ClusterAccess } from "./kubeconfig.ts";
 import { kubernetesCapabilities } from "./kubernetes-capabilities.ts";
@@ -22,11 +22,19 @@ import { engineName, refusal, shownWords } from "./kubernetes-errors.ts";
 import { assertPodPossible, noRuntime } from "./kubernetes-refusals.ts";
 import { NetworkWall } from "./network-wall.ts";
 import { ownerReferences } from "./owner.ts";
-import { PodImages } from "./pod-images.ts";
-import { labelsForSelectors, managedBy, podManifest, readLabels, type ManifestOptions } from "./pod-manifest.ts";
+import { PodImages, type TrialPod } from "./pod-images.ts";
+import {
+  containerName,
+  labelsForSelectors,
+  managedBy,
+  memoryFolders,
+  podManifest,
+  readLabels,
+  type ManifestOptions,
+} from "./pod-manifest.ts";
 import { PodPlace, type PodPlaceParts } from "./pod-place.ts";
-import { hasEnded, type Pod } from "./pod-status.ts";
-import { podTerms } from "./pod-terms.ts";
+import { hasEnded, injectedVariables, type Pod } from "./pod-status.ts";
+import { diskFolders, podTerms } from "./pod-terms.ts";
 import { readPod, removePod, type PodKey } from "./remove-pod.ts";
 import { nameForm, type KubernetesSettings } from "./settings.ts";
 import { SupervisorObject } from "./supervisor-object.ts";
@@ -44,11 +52,16 @@ export interface KubernetesEngineOptions {
   readonly randomInteger: (minimum: number, maximum: number) => number;
 }
 
+/** A pod, and the variables that an admission has put into it, as `injectedVariables`. */
+interface MadePod extends PodKey {
+  readonly injected: ReadonlySet<string> | null;
+}
+
 /** What pods of this engine differ in, beside their spec. */
 type PodTraits = Pick<ManifestOptions, "user" | "isDenied">;
 type Prove = NonNullable<PodPlaceParts["prove"]>;
 
-/** Variables of every program beside its own: the cluster does not tell those of the image. */
+/** Variables of every program beside its own and those of the image. */
 const usualEnvironment = {
   PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
   HOME: "/",
@@ -93,14 +106,7 @@ export class KubernetesEngine implements Engine {
         });
     this.images = new PodImages({
       prebuiltOnly,
-      tryImage: async (image, { signal }) => {
-        const user = parseUser(programUser);
-        const key = await this.#make(await this.#ownTrial(image), { user, isDenied: true }, signal);
-        return {
-          read: (given) => readPod(this.#api, key, given),
-          [Symbol.asyncDispose]: () => removePod(this.#api, key),
-        };
-      },
+      tryImage: (image, { signal }) => this.#tryImage(image, signal),
     });
   }
 
@@ -147,22 +153,43 @@ export class KubernetesEngine implements Engine {
       const environment = usualEnvironment;
       const onRemoved = (): void => this.#users.release(own);
       const restoreVolumes = (given: CallOptions): Promise<void> => this.#supervisor.restore(given);
-      const terms = podTerms(this.#binary, user);
+      const terms = podTerms(this.#binary, user, spec.limits);
       const [epoch, firstEpoch] = [this.#options.randomInteger(1, 65_536), this.#options.randomInteger(1, 65_536)];
       const { mounts: folders = [] } = spec;
       const fill: PodPlaceParts["fill"] =
         folders.length === 0
           ? undefined
           : (sandbox, given) => copyFolders(this.#api, { folders, terms, epoch }, sandbox, given);
-      const place = new PodPlace(
-        { key, image, user: processUser, environment, prove, restoreVolumes, fill, onRemoved },
-        this.#api,
-      );
+      const parts: Omit<PodPlaceParts, "key" | "image"> = {
+        ...{ user: processUser, environment, prove, restoreVolumes, fill, onRemoved, injected: key.injected },
+        memoryFolders: memoryFolders(spec).map(({ path }) => path),
+        onVolumes: (paths) => this.images.learnVolumes(image, paths),
+      };
+      const place = new PodPlace({ key, image, ...parts }, this.#api);
       return new SupervisedContainer({ spec: { ...spec, processUser }, place, terms, firstEpoch });
     } catch (error) {
       this.#users.release(own);
       throw error;
     }
+  }
+
+  async #tryImage(image: string, signal: AbortSignal | undefined): Promise<TrialPod> {
+    const user = parseUser(programUser);
+    const spec = await this.#ownTrial(image);
+    const key = await this.#make(spec, { user, isDenied: true }, signal);
+    const target = { key, image, container: containerName, restoreVolumes: () => this.#supervisor.restore({ signal }) };
+    const epoch = this.#options.randomInteger(1, 65_536);
+    const place = { target, terms: podTerms(this.#binary, user, spec.limits), epoch };
+    const own = new Set(memoryFolders(spec).map(({ path }) => path));
+    return {
+      read: (given) => readPod(this.#api, key, given),
+      volumes: (given) =>
+        withSupervisor(this.#api, place, given, async (channel) => {
+          const { mounts } = await channel.started();
+          return diskFolders(mounts ?? [], own);
+        }),
+      [Symbol.asyncDispose]: () => removePod(this.#api, key),
+    };
   }
 
   async list(
@@ -207,7 +234,7 @@ export class KubernetesEngine implements Engine {
   }
 
   /** What is made when its caller has gone meanwhile is removed. */
-  async #make(spec: ContainerSpec, given: PodTraits, signal: AbortSignal | undefined): Promise<PodKey> {
+  async #make(spec: ContainerSpec, given: PodTraits, signal: AbortSignal | undefined): Promise<MadePod> {
     const [owner, path] = await Promise.all([
       ownerReferences(this.#api, this.#options.settings.owner, { signal }),
       this.#api.path("pods"),
@@ -217,8 +244,9 @@ export class KubernetesEngine implements Engine {
     return uninterrupted(
       async () => {
         const answer = await this.#api.call("create a pod", { method: "POST", path, body });
-        const { name, uid } = (answer.body as unknown as Pod).metadata;
-        return { name, uid };
+        const pod = answer.body as unknown as Pod;
+        const { name, uid } = pod.metadata;
+        return { name, uid, injected: injectedVariables(pod) };
       },
       (key) => removePod(this.#api, key),
       signal,
@@ -228,6 +256,7 @@ export class KubernetesEngine implements Engine {
   #manifest(spec: ContainerSpec, given: PodTraits & Partial<Pick<ManifestOptions, "owner">>): object {
     const { settings, prebuiltOnly, now } = this.#options;
     return podManifest(spec, {
+      covered: this.images.volumesOf(spec.image),
       ...{ owner: {}, ...given, architecture: settings.architecture, configMap: this.#supervisor.name },
       ...{ pullPolicy: prebuiltOnly ? "Never" : "IfNotPresent", pullSecrets: settings.pullSecrets, now: now() },
     });

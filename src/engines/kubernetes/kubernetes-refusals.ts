@@ -1,4 +1,5 @@
 import { GloveboxError } from "../../errors/glovebox-error.ts";
+import { frameLimits } from "../supervised/frames/frame-table.ts";
 import { parseUser } from "../supervised/container/program-request.ts";
 import type { ContainerSpec } from "../container-spec.ts";
 import { engineName } from "./kubernetes-errors.ts";
@@ -35,6 +36,29 @@ export function assertPodPossible(spec: ContainerSpec, user: string): void {
   if ((spec.mounts ?? []).some(({ unchanging, readOnly }) => unchanging !== true || !readOnly)) {
     throw unsupported("A pod can be given no files of this machine but copies of what never changes.", "hostPaths");
   }
+}
+
+/** Variables that are longer than a supervisor tells. */
+export function tooManyVariables(image: string): GloveboxError {
+  return unsupported(
+    `The image ${image} has more variables (ENV) than a sandbox on Kubernetes can take: ${frameLimits.maxStartBytes} bytes together.`,
+    "environment",
+    "Use an image with less ENV, and give data to programs in files.",
+  );
+}
+
+export function mountsUnknown(): GloveboxError {
+  return unsupported("The sandbox's mount table cannot be read, or is very long, so nothing was run in it.", "mounts");
+}
+
+/** Folders that the image declares as volumes, which a node keeps on its disk and nothing bounds. */
+export function foldersOnDisk(image: string, folders: readonly string[]): GloveboxError {
+  const named = folders.slice(0, 5).join(", ").slice(0, 300);
+  return unsupported(
+    `The node gives the image ${image} folders on its disk without a bound (VOLUME): ${named}; so nothing was run in it.`,
+    "diskLimit",
+    "Try again: they are covered from now on. Programs that need one get it as scratch.",
+  );
 }
 
 export function noRemoval(reference: string): GloveboxError {

@@ -10,6 +10,8 @@ import { startFailure } from "./pod-status.ts";
 /** A pod that does nothing but have its image pulled. */
 export interface TrialPod extends AsyncDisposable {
   read(options: CallOptions): Promise<Pod | null>;
+  /** Folders of its image that would lie on the node's disk; asked once it runs. */
+  volumes(options: CallOptions): Promise<readonly string[]>;
 }
 
 export interface PodImagesParts {
@@ -28,9 +30,20 @@ export class PodImages implements ImageStore {
   readonly #parts: PodImagesParts;
   /** What each name led to when it was last seen. */
   readonly #identities = new Map<string, string>();
+  readonly #volumes = new Map<string, readonly string[]>();
 
   constructor(parts: PodImagesParts) {
     this.#parts = parts;
+  }
+
+  /** Folders that the image declares as volumes, as far as its pods have shown them. */
+  volumesOf(reference: string): readonly string[] {
+    return this.#volumes.get(reference) ?? [];
+  }
+
+  /** Has them covered in the next pods of the image. */
+  learnVolumes(reference: string, folders: readonly string[]): void {
+    this.#volumes.set(reference, [...new Set([...this.volumesOf(reference), ...folders])]);
   }
 
   async has(reference: string, { signal }: CallOptions = {}): Promise<boolean> {
@@ -82,6 +95,7 @@ export class PodImages implements ImageStore {
       if (pod === null) throw imageUnavailable(reference, "the pod that tried it was removed");
       const container = pod.status?.containerStatuses?.find(({ name }) => name === containerName);
       if (container?.state?.running !== undefined) {
+        this.#volumes.set(reference, await trial.volumes({ signal }));
         this.#identities.set(reference, container.imageID || reference);
         return;
       }

@@ -16,6 +16,7 @@ const options = {
   pullPolicy: "IfNotPresent",
   pullSecrets: ["registry"],
   owner: {},
+  covered: [],
   isDenied: true,
   now: 0,
 } as const;

@@ -1,6 +1,6 @@
 import { mebibyte } from "../../base/bytes.ts";
 import { labels as ownLabels } from "../labels.ts";
-import type { ContainerSpec } from "../container-spec.ts";
+import type { ContainerSpec, ScratchSpec } from "../container-spec.ts";
 import type { UserAndGroup } from "../supervised/channel/hello.ts";
 import type { OwnerReferences } from "./owner.ts";
 import { supervisorFolder } from "../supervised/supervisor-binary.ts";
@@ -29,7 +29,7 @@ export const graceSeconds = 1;
 const afterEndSeconds = 60;
 const defaultSharedMemoryBytes = 64 * mebibyte;
 /** Of a CPU, what a pod that is idle most of the time claims for itself. */
-const claimedCpus = 0.1;
+const claimedCpus = 0.05;
 /** Of the container that writes copies. */
 const folderLimits = { cpus: 1, memoryBytes: 64 * mebibyte };
 
@@ -43,6 +43,8 @@ export interface ManifestOptions {
   readonly pullPolicy: "IfNotPresent" | "Never";
   readonly pullSecrets: readonly string[];
   readonly owner: OwnerReferences;
+  /** Folders that the image declares as volumes: a node would keep them on its disk. */
+  readonly covered: readonly string[];
   /** Whether the policy for sandboxes is to hold for it. */
   readonly isDenied: boolean;
   /** Milliseconds since the epoch. */
@@ -53,12 +55,10 @@ export interface ManifestOptions {
 export function podManifest(spec: ContainerSpec, options: ManifestOptions): object {
   const { user, architecture, configMap, pullSecrets } = options;
   const deadline = deadlineSeconds(spec, options.now);
-  const volumes = [...spec.scratch, { path: "/dev/shm", sizeBytes: sharedMemoryBytesOf(spec) }].map(
-    (scratch, index) => ({
-      ...scratch,
-      name: `scratch-${index}`,
-    }),
-  );
+  const volumes: readonly (VolumeMount & { readonly sizeBytes: number })[] = [
+    ...memoryFolders(spec).map((folder, index) => ({ ...folder, name: `scratch-${index}` })),
+    ...coveredFolders(spec, options).map((path, index) => ({ ...coveredFolder, path, name: `covered-${index}` })),
+  ];
   const copies = (spec.mounts ?? []).map(({ target }, index) => ({ name: `copy-${index}`, path: target }));
   return {
     apiVersion: "v1",
@@ -106,6 +106,19 @@ export function podManifest(spec: ContainerSpec, options: ManifestOptions): obje
       ],
     },
   };
+}
+
+/** Every folder that programs may write to. */
+export function memoryFolders(spec: ContainerSpec): readonly ScratchSpec[] {
+  return [...spec.scratch, { path: "/dev/shm", sizeBytes: sharedMemoryBytesOf(spec) }];
+}
+
+/** As Docker's sandboxes have such folders: empty, and not to be written to. */
+const coveredFolder = { sizeBytes: 4_096, readOnly: true };
+
+function coveredFolders(spec: ContainerSpec, { covered }: ManifestOptions): readonly string[] {
+  const known = new Set([...memoryFolders(spec).map(({ path }) => path), ...(spec.mounts ?? []).map((m) => m.target)]);
+  return covered.filter((path) => !known.has(path));
 }
 
 interface VolumeMount {

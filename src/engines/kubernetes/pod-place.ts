@@ -3,16 +3,18 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { throwIfCancelled, untilCancelled } from "../../base/abort.ts";
 import { unknownStats, type ContainerStats } from "../container-stats.ts";
 import type { CallOptions, ContainerState, ExecSpec } from "../engine.ts";
+import type { ToldStart } from "../supervised/channel/hello.ts";
 import { lostError } from "../supervised/container/container-errors.ts";
 import type { ContainerStart, EngineContainer } from "../supervised/container/engine-container.ts";
 import type { KubernetesApi } from "./api.ts";
 import { attachPod, type AttachTarget } from "./attach-pod.ts";
 import { AttachStream } from "./attach-stream.ts";
 import { engineName, engineTitle } from "./kubernetes-errors.ts";
-import { noCommit, noOtherUser } from "./kubernetes-refusals.ts";
+import { foldersOnDisk, mountsUnknown, noCommit, noOtherUser, tooManyVariables } from "./kubernetes-refusals.ts";
 import type { Reach } from "./network-wall.ts";
 import { containerName } from "./pod-manifest.ts";
 import { stateOf, hasEnded, type Pod } from "./pod-status.ts";
+import { diskFolders, imageVariables } from "./pod-terms.ts";
 import { deletePod, readPod, removePod, type PodKey } from "./remove-pod.ts";
 
 const lookMs = 150;
@@ -26,7 +28,14 @@ export interface PodPlaceParts {
   readonly fill?: ((sandbox: AttachTarget, options: CallOptions) => Promise<void>) | undefined;
   /** `uid:gid` of all programs. */
   readonly user: string;
+  /** Variables of every program beside those of the image. */
   readonly environment: Readonly<Record<string, string>>;
+  /** As `injectedVariables`. */
+  readonly injected: ReadonlySet<string> | null;
+  /** Folders that the pod has in memory. */
+  readonly memoryFolders: readonly string[];
+  /** Called with folders of the image that its next pods must cover. */
+  readonly onVolumes: (folders: readonly string[]) => void;
   /** As `EngineContainer.prove`; the pod is as it is after its start. Left out: nothing is to be shown. */
   readonly prove?: ((reach: Reach, pod: Pod, options: CallOptions) => Promise<void>) | undefined;
   /** Called once the pod is gone. */
@@ -36,7 +45,7 @@ export interface PodPlaceParts {
 /** A pod, which lives as long as the connection to its first process. */
 export class PodPlace implements EngineContainer {
   readonly engine = { name: engineName, title: engineTitle };
-  readonly environment: EngineContainer["environment"];
+  environment: EngineContainer["environment"];
   readonly #api: KubernetesApi;
   readonly #parts: PodPlaceParts;
   /** As it was last seen; its object goes when it has ended. */
@@ -88,6 +97,19 @@ export class PodPlace implements EngineContainer {
     const pod = await readPod(this.#api, key, options);
     if (pod === null) throw lostError(engineTitle);
     await prove(reach, pod, options);
+  }
+
+  /** @throws UNSUPPORTED where programs could write to the node's disk, and for more variables than are told */
+  learnStart({ variables, mounts }: ToldStart): void {
+    const { environment, image, injected, memoryFolders, onVolumes } = this.#parts;
+    if (variables === null) throw tooManyVariables(image);
+    if (mounts === null) throw mountsUnknown();
+    const folders = diskFolders(mounts, new Set(memoryFolders));
+    if (folders.length > 0) {
+      onVolumes(folders);
+      throw foldersOnDisk(image, folders);
+    }
+    this.environment = { ...environment, ...imageVariables(variables, injected) };
   }
 
   async kill(): Promise<void> {

@@ -13,6 +13,13 @@ export interface Pod {
     readonly creationTimestamp?: string;
     readonly annotations?: Readonly<Record<string, string>>;
   };
+  readonly spec?: {
+    readonly containers?: readonly {
+      readonly name: string;
+      readonly env?: readonly { readonly name: string }[];
+      readonly envFrom?: readonly object[];
+    }[];
+  };
   readonly status?: {
     readonly phase?: string;
     /** Of its node. */
@@ -40,6 +47,12 @@ interface ContainerStatus {
     readonly running?: object;
     readonly terminated?: Words & { readonly exitCode?: number };
   };
+}
+
+/** Names of the variables that an admission has put into a container of ours, which asks for none; null: nobody knows them all. */
+export function injectedVariables({ spec }: Pod): ReadonlySet<string> | null {
+  const { env = [], envFrom = [] } = spec?.containers?.find(({ name }) => name === containerName) ?? {};
+  return envFrom.length > 0 ? null : new Set(env.map(({ name }) => name));
 }
 
 function statusOf({ status }: Pod, container: string): ContainerStatus | undefined {

@@ -15,7 +15,16 @@ import { shownText, type ChannelEnd, type ChannelEndReason } from "./channel-end
 import { Connection } from "./connection.ts";
 import { FileOperation, fileFrame, type FileRequest } from "./file-operation.ts";
 import { Heartbeat, type HeartbeatTimes } from "./heartbeat.ts";
-import { helloFault, setupFields, supervisorFacts, type SupervisorFacts, type SupervisorTerms } from "./hello.ts";
+import {
+  helloFault,
+  readToldMounts,
+  readToldVariables,
+  setupFields,
+  supervisorFacts,
+  type ToldStart,
+  type SupervisorFacts,
+  type SupervisorTerms,
+} from "./hello.ts";
 import { Listener, listeningKinds, type Listening } from "./listener.ts";
 import { fairWindows, type WindowSizes } from "./output-windows.ts";
 import { Program, spawnFrame, type ProgramRequest } from "./program.ts";
@@ -72,8 +81,11 @@ export class SupervisorChannel {
   readonly #heartbeat: Heartbeat;
   readonly #ended = Promise.withResolvers<ChannelEnd>();
   readonly #hello = Promise.withResolvers<SupervisorFacts>();
+  readonly #start = Promise.withResolvers<ToldStart>();
+  #variables: ToldStart["variables"] | undefined;
   #helloTimer: NodeJS.Timeout | undefined;
   #isJudged = false;
+  #isStartTold = false;
   #isAskedToEnd = false;
   #isGathering = false;
   #isOver = false;
@@ -85,9 +97,11 @@ export class SupervisorChannel {
     this.#options = options;
     this.#times = times;
     this.ended = this.#ended.promise;
-    this.#hello.promise.catch(() => {
-      // Perhaps nobody waits for it.
-    });
+    for (const { promise } of [this.#hello, this.#start] as const) {
+      promise.catch(() => {
+        // Perhaps nobody waits for it.
+      });
+    }
     this.#reader = new FrameReader("supervisor", epoch);
     this.#streams = new StreamTable(windows, (name, stream, fields) => this.#send(name, stream, fields));
     this.#heartbeat = new Heartbeat({
@@ -122,6 +136,11 @@ export class SupervisorChannel {
       );
     }
     return this.#hello.promise;
+  }
+
+  /** How the sandbox was started; only of a supervisor that was asked for it, after its introduction. @throws SANDBOX_LOST */
+  started(): Promise<ToldStart> {
+    return this.#start.promise;
   }
 
   /** Starts a program. @throws INVALID_REQUEST, CAPACITY with 256 streams, SANDBOX_LOST */
@@ -250,6 +269,10 @@ export class SupervisorChannel {
     if (!this.#isJudged) return this.#judge(frame);
     if (frame.name === "HELLO") {
       throw new ProtocolError("a second HELLO");
+    } else if (frame.name === "VARIABLES" || frame.name === "MOUNTS") {
+      this.#takeStart(frame);
+    } else if (this.#options.terms.tellsStart === true && !this.#isStartTold) {
+      throw new ProtocolError(`${frame.name} before how it was started`);
     } else if (frame.name === "PONG") {
       this.#pings.answer(frame.fields.nonce);
       this.#heartbeat.answered();
@@ -271,6 +294,20 @@ export class SupervisorChannel {
     clearTimeout(this.#helloTimer);
     this.#heartbeat.start();
     this.#hello.resolve(supervisorFacts(frame.fields, terms));
+  }
+
+  /** Variables, then mounts, once each, and only where they were asked for. */
+  #takeStart(frame: FrameOf<"VARIABLES" | "MOUNTS">): void {
+    const isNext = (frame.name === "VARIABLES") === (this.#variables === undefined);
+    if (this.#options.terms.tellsStart !== true || this.#isStartTold || !isNext) {
+      throw new ProtocolError(`${frame.name} that nobody asked for`);
+    }
+    if (frame.name === "VARIABLES") {
+      this.#variables = readToldVariables(frame.fields);
+      return;
+    }
+    this.#isStartTold = true;
+    this.#start.resolve({ variables: this.#variables ?? null, mounts: readToldMounts(frame.fields) });
   }
 
   #troubled({ code, tail }: FrameFields<"TROUBLE">): void {
@@ -300,6 +337,7 @@ export class SupervisorChannel {
     this.#loss = loss;
     const error = lossError(loss);
     this.#hello.reject(error);
+    this.#start.reject(error);
     this.#pings.lose(error);
     this.#left.settle({ error });
     this.#meter.lose({ error });

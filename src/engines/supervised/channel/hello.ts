@@ -1,6 +1,7 @@
+import { parseMountTable, type MountEntry } from "../../../base/mount-table.ts";
 import type { SyscallArchitecture } from "../../../policy/seccomp/syscall-numbers.ts";
-import { factBits, protocolVersion } from "../frames/frame-table.ts";
-import type { FrameFields } from "../frames/frame.ts";
+import { factBits, frameLimits, protocolVersion, setupFlags } from "../frames/frame-table.ts";
+import { ProtocolError, type FrameFields } from "../frames/frame.ts";
 import type { WindowSizes } from "./output-windows.ts";
 
 /** `apart`: programs are another user than pid 1 and can regain nothing of it; `shared`: they are the same. */
@@ -34,6 +35,23 @@ export interface SupervisorTerms {
   readonly probes: readonly [Probe, Probe, Probe];
   /** Facts that it must have. */
   readonly facts: readonly (keyof typeof factBits)[];
+  /** Limits of each program, where the engine sets none; no higher than the supervisor's own. Left out: as the engine has them. */
+  readonly limits?: ProgramLimits | undefined;
+  /** Whether it is to tell its start's variables and its mounts, where the engine does not. Default false. */
+  readonly tellsStart?: boolean | undefined;
+}
+
+/** What one program, or all of its user, may have. */
+export interface ProgramLimits {
+  /** Processes and threads of its user, with those of the supervisor if it has the same one. */
+  readonly processes: number;
+  readonly openFiles: number;
+  /** Pending signals, bytes of POSIX queues and of locked memory, as `userLimits` has them. */
+  readonly signals: number;
+  readonly queueBytes: number;
+  readonly lockedBytes: number;
+  /** Of each file that it makes or grows, also in memory. */
+  readonly fileBytes: number;
 }
 
 export interface UserAndGroup {
@@ -50,6 +68,33 @@ export interface SupervisorFacts {
   readonly processors: number;
 }
 
+/** How a sandbox was started, as far as its supervisor tells it; null: it is longer than a frame takes, or cannot be read. */
+export interface ToldStart {
+  /** Each `NAME=VALUE`; they may be anything that an image has. */
+  readonly variables: readonly string[] | null;
+  readonly mounts: readonly MountEntry[] | null;
+}
+
+/** @throws ProtocolError */
+export function readToldVariables({ bytes, tail }: FrameFields<"VARIABLES">): ToldStart["variables"] {
+  const text = toldText("VARIABLES", bytes, tail);
+  if (text === null || text === "") return text === null ? null : [];
+  if (!text.endsWith("\0")) throw new ProtocolError("VARIABLES without their last NUL");
+  return text.slice(0, -1).split("\0");
+}
+
+/** @throws ProtocolError */
+export function readToldMounts({ bytes, tail }: FrameFields<"MOUNTS">): ToldStart["mounts"] {
+  const text = toldText("MOUNTS", bytes, tail);
+  return text === null || text === "" ? null : parseMountTable(text);
+}
+
+function toldText(name: string, bytes: number, tail: Uint8Array): string | null {
+  const isLong = bytes > frameLimits.maxStartBytes;
+  if (tail.length !== (isLong ? 0 : bytes)) throw new ProtocolError(`${name} with ${tail.length} of ${bytes} bytes`);
+  return isLong ? null : Buffer.from(tail).toString("utf8");
+}
+
 const unchanged = 0xffff_ffff;
 
 /** Fields of the first frame. */
@@ -58,7 +103,7 @@ export function setupFields(
   { streamBytes, totalBytes }: WindowSizes,
   silenceMs: number,
 ): FrameFields<"SETUP"> {
-  const { becomes, programs, tags, probes, filter } = terms;
+  const { becomes, programs, tags, probes, filter, limits } = terms;
   return {
     version: protocolVersion,
     ownUser: becomes?.user ?? unchanged,
@@ -73,6 +118,13 @@ export function setupFields(
     probe3: probes[2].call,
     probeUser: programs.user,
     probeGroup: programs.group,
+    flags: terms.tellsStart === true ? setupFlags.VARIABLES | setupFlags.MOUNTS : 0,
+    processes: limits?.processes ?? 0,
+    openFiles: limits?.openFiles ?? 0,
+    signals: limits?.signals ?? 0,
+    queueBytes: limits?.queueBytes ?? 0,
+    lockedBytes: limits?.lockedBytes ?? 0,
+    fileBytes: BigInt(limits?.fileBytes ?? 0),
     tail: filter,
   };
 }
@@ -117,6 +169,11 @@ export function supervisorFacts(hello: FrameFields<"HELLO">, { mode }: Superviso
 }
 
 function missingFacts(facts: number, terms: SupervisorTerms): readonly string[] {
-  const needed = terms.filter.length > 0 ? [...terms.facts, "FILTER" as const] : terms.facts;
+  const needed: readonly (keyof typeof factBits)[] = [
+    ...terms.facts,
+    ...(terms.filter.length > 0 ? (["FILTER"] as const) : []),
+    // A limit that the kernel takes and does not keep is none.
+    ...(terms.limits === undefined ? [] : (["PROCESS_LIMIT"] as const)),
+  ];
   return needed.filter((name) => (facts & factBits[name]) === 0);
 }

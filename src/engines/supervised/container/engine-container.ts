@@ -1,6 +1,7 @@
 import type { Duplex } from "node:stream";
 import type { ContainerStats } from "../../container-stats.ts";
 import type { CallOptions, ContainerState, EngineName, ExecSpec } from "../../engine.ts";
+import type { ToldStart } from "../channel/hello.ts";
 import type { NetworkTarget } from "./reach-address.ts";
 
 /** What a start has found. */
@@ -43,6 +44,11 @@ export interface EngineContainer {
    * be. `reach` says whether the sandbox connects to an address. Left out: there is nothing to show. @throws what speaks against it
    */
   prove?(reach: (target: NetworkTarget) => Promise<boolean>, options: CallOptions): Promise<void>;
+  /**
+   * Told after each start how the sandbox was started, where the terms of its supervisor ask for it; from then on `environment` is
+   * what its programs have. @throws what speaks against running anything in it
+   */
+  learnStart?(start: ToldStart): void;
   /** SIGKILL to the supervisor from outside, and with it to everything; resolves also when it had ended. */
   kill(): Promise<void>;
   /** Resolves when it has ended, by the engine's own account, and at once when it is not there any more. */

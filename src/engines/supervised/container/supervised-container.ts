@@ -121,6 +121,7 @@ export class SupervisedContainer implements Container {
       const channel = this.#channel;
       if (channel === undefined) throw this.#lost();
       const { cgroup } = await untilCancelled(channel.hello(), signal);
+      await this.#learnStart(channel, signal);
       await untilCancelled(this.#proveNetwork(channel, signal), signal);
       this.#seesUsage = cgroup > 0;
       this.#pushStats(channel);
@@ -266,6 +267,11 @@ export class SupervisedContainer implements Container {
       ...{ transport, epoch, terms, times },
       explain: (end) => containerLoss(place, end, this.#isEndedByUs),
     });
+  }
+
+  async #learnStart(channel: SupervisorChannel, signal: AbortSignal | undefined): Promise<void> {
+    const { place, terms } = this.#parts;
+    if (terms.tellsStart === true) place.learnStart?.(await untilCancelled(channel.started(), signal));
   }
 
   async #proveNetwork(channel: SupervisorChannel, signal: AbortSignal | undefined): Promise<void> {

@@ -39,6 +39,8 @@ export const frameLimits = {
   maxLeft: 256,
   /** text of TROUBLE */
   maxTroubleBytes: 512,
+  /** what VARIABLES and MOUNTS tell */
+  maxStartBytes: 49_152,
 } as const;
 
 /** Every frame: its number, who sends it, on which stream, and its fields in their order. */
@@ -61,6 +63,13 @@ export const frameTable = {
       probe3: "u32",
       probeUser: "u32",
       probeGroup: "u32",
+      flags: "u32",
+      processes: "u32",
+      openFiles: "u32",
+      signals: "u32",
+      queueBytes: "u32",
+      lockedBytes: "u32",
+      fileBytes: "u64",
     },
     tail: true,
   },
@@ -184,6 +193,14 @@ export const frameTable = {
     tail: true,
   },
   TROUBLE: { type: 76, from: "supervisor", stream: "zero", fields: { code: "u8" }, tail: true },
+  VARIABLES: { type: 77, from: "supervisor", stream: "zero", fields: { bytes: "u32" }, tail: true },
+  MOUNTS: { type: 78, from: "supervisor", stream: "zero", fields: { bytes: "u32" }, tail: true },
+} as const;
+
+/** Numbers of the protocol: setup flags. */
+export const setupFlags = {
+  VARIABLES: 1,
+  MOUNTS: 2,
 } as const;
 
 /** Numbers of the protocol: spawn flags. */
@@ -204,6 +221,7 @@ export const factBits = {
   MEMORY_GROUP: 32,
   TERMINALS: 64,
   FILTER: 128,
+  PROCESS_LIMIT: 256,
 } as const;
 
 /** Numbers of the protocol: ends. */
@@ -236,6 +254,7 @@ export const stages = {
   ARCHIVE: 16,
   ENTRIES: 17,
   HELPER: 18,
+  LIMIT: 19,
 } as const;
 
 /** Numbers of the protocol: file verbs. */

@@ -112,7 +112,6 @@ export const kernelAttacks: readonly Attack[] = attacksOf({
       local: uncounted,
       kubernetes: uncounted,
     },
-    "opens-many-files": { kubernetes: open("the limit is the node's; no field of a pod sets one") },
     "watches-pressure": {
       kubernetes: open("pods cannot have /proc/pressure covered; only who may end the pod waits for them"),
     },
