@@ -52,3 +52,10 @@ export const sessionRows = {
   command: (engine: string) => `${engine}, command in an environment`,
   dockerExecCommand: "docker exec of the command",
 } as const;
+
+export const clusterRows = {
+  exec: "exec by hand",
+  run: (engine: string, warmth: Warmth) => `${engine}, ${warmth}`,
+  call: (engine: string) => `${engine}, call in a session`,
+  burst: (engine: string) => `${engine}, burst`,
+} as const;

@@ -1,6 +1,7 @@
 import type { Measure } from "../parts/report.ts";
 import { burstMeasure } from "./burst.ts";
 import { executeMeasure } from "./execute.ts";
+import { kubernetesMeasure } from "./kubernetes.ts";
 import { logsMeasure } from "./logs.ts";
 import { memoryMeasure } from "./memory.ts";
 import { previewsMeasure } from "./previews.ts";
@@ -22,4 +23,5 @@ export const measures: readonly Measure[] = [
   scaleMeasure,
   testsMeasure,
   previewsMeasure,
+  kubernetesMeasure,
 ];

@@ -1,4 +1,5 @@
 import {
+  clusterRows,
   memoryRows,
   projectRows,
   rowNames,
@@ -230,6 +231,18 @@ export const targets: readonly Target[] = [
     wanted: { max: 30 },
     unit: "MB",
   }),
+  {
+    what: "Warm Python in a pod over warm Python in a container of docker",
+    wanted: { max: 3 },
+    unit: "ms more",
+    measure: "kubernetes",
+    measured: (report) => {
+      const [pod, docker] = ["kubernetes", "docker"].map((engine) =>
+        value(report, "kubernetes", clusterRows.run(engine, "warm"), "medianMs"),
+      );
+      return typeof pod === "number" && typeof docker === "number" ? pod - docker : null;
+    },
+  },
 ];
 
 function rowsOf(report: BenchReport, measure: string): readonly Row[] {

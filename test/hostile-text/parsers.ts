@@ -44,7 +44,6 @@ const ofText = [
   "src/e2b/envd/filesystem/file-attributes.ts parseAttributes",
   "src/e2b/interpreter/execution-events.ts parseShownJson",
   "src/e2b/interpreter/languages.ts findLanguage",
-  "src/e2b/sandboxes/templates.ts findTemplate",
   "src/engines/apple/answers/container-answer.ts parseContainers",
   "src/engines/apple/answers/json.ts parseObject",
   "src/engines/apple/answers/json.ts parseObjects",
@@ -150,6 +149,8 @@ const others: Readonly<Record<string, Feed>> = {
   "src/base/bytes.ts parseBytes": (call, text) => call(text, "field"),
   "src/base/find-named.ts findNamed": (call, text) =>
     call(text, [{ id: text, name: null }, { id: "sbx-abcd" }], "sandbox"),
+  "src/e2b/sandboxes/templates.ts findTemplate": (call, text) =>
+    call({ templates: [{ name: "base" }, { name: text }] }, `${text}?`),
   "src/cli/output/coloured.ts coloured": (call, text) => call(text, "red", process.stderr),
   "src/cli/output/option-words.ts withOptionWords": (call, text) => call(text, null),
   "src/cli/output/wrap-text.ts indented": (call, text) => call(text, "  "),
