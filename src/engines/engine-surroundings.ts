@@ -33,6 +33,8 @@ export interface EngineSurroundings {
   readonly fetchBun: (target: BunTarget) => Promise<Uint8Array>;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
+  /** Milliseconds of a clock that never goes back. */
+  readonly monotonicMs: () => number;
   /** A random integer, `minimum` included, `maximum` excluded. */
   readonly randomInteger: (minimum: number, maximum: number) => number;
 }

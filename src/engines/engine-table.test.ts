@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { autoOrder, engineTable } from "./engine-table.ts";
 
@@ -20,4 +21,13 @@ describe("the order in which auto asks the engines", () => {
     expect(order(platform, false)).not.toContain("local");
     expect(order(platform).at(-1)).toBe("local");
   });
+});
+
+it("names each variable of Kubernetes that its settings read, which is refused as unknown otherwise", () => {
+  const text = readFileSync(new URL("kubernetes/settings.ts", import.meta.url), "utf8");
+  const read = [...text.matchAll(/(?:read|list)\("([A-Z_]+)"\)/g)].map(
+    ([, name = ""]) => `GLOVEBOX_KUBERNETES_${name}`,
+  );
+  expect(read.length).toBeGreaterThan(5);
+  expect(engineTable.find(({ name }) => name === "kubernetes")?.variables).toEqual(expect.arrayContaining(read));
 });

@@ -48,8 +48,21 @@ export interface Engine extends AsyncDisposable {
    * @throws ENGINE_UNAVAILABLE
    */
   readonly check?: ((options?: CallOptions) => Promise<readonly EngineFinding[]>) | undefined;
+  /** What it knows of the servers that share it, where they may be on several machines. Left out: this machine knows them. */
+  readonly owners?: OwnerWatch | undefined;
   /** Gives back what the adapter itself holds; containers stay. */
   close(): Promise<void>;
+}
+
+/** Leases that servers keep on an engine that several machines use. */
+export interface OwnerWatch {
+  /** After so long a server that is gone is known to be, from the first look on. */
+  readonly settlesMs: number;
+  /** Takes this server's lease, and keeps it renewed until the engine is closed; asking again changes nothing. */
+  hold(server: string): Promise<void>;
+  stateOf(server: string, options?: CallOptions): Promise<"living" | "expired" | "unknown">;
+  /** Removes leases that have run out, except of servers that have left something. */
+  forget(busy: ReadonlySet<string>, options?: CallOptions): Promise<void>;
 }
 
 /** A run that failed, as an engine may want to know of it. */

@@ -52,6 +52,7 @@ class GuardedEngine implements Engine {
   readonly images: ImageStore;
   readonly mend: Engine["mend"];
   readonly check: Engine["check"];
+  readonly owners?: Engine["owners"];
   /** By OCI runtime; undefined: the engine's own. */
   readonly #capabilities = new Map<string | undefined, Promise<Capabilities>>();
   #closed: Promise<void> | undefined;
@@ -59,7 +60,15 @@ class GuardedEngine implements Engine {
   constructor(engine: Engine, { prebuiltOnly, tracer = noTracer }: GuardRules) {
     this.#engine = engine;
     this.#tracer = tracer;
-    const { mend, check } = engine;
+    const { mend, check, owners } = engine;
+    if (owners !== undefined) {
+      this.owners = {
+        settlesMs: owners.settlesMs,
+        hold: (server) => this.#call("query", undefined, () => owners.hold(server)),
+        stateOf: (server, options) => this.#call("query", options, (signal) => owners.stateOf(server, { signal })),
+        forget: (busy, options) => this.#call("query", options, (signal) => owners.forget(busy, { signal })),
+      };
+    }
     if (check !== undefined) {
       this.check = (options) => this.#call("query", options, (signal) => check.call(engine, { signal }));
     }

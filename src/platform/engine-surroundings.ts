@@ -36,6 +36,7 @@ export function engineSurroundings(
       return fetchBun(target, { ...host, bunArchives: bunArchives(host) });
     },
     now: () => Date.now(),
+    monotonicMs: () => performance.now(),
     randomInteger: randomInt,
   };
 }

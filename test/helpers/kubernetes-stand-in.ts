@@ -25,6 +25,7 @@ export class KubernetesStandIn implements AsyncDisposable {
   readonly pods = new Map<string, Fields>();
   readonly configMaps = new Map<string, Fields>();
   readonly networkPolicies = new Map<string, Fields>();
+  readonly leases = new Map<string, Fields>();
   /** Whether a pod reaches its node, given its labels and how often it has tried. */
   reaches: (labels: Readonly<Record<string, string>>, tries: number) => boolean = () => false;
   readonly requests: {
@@ -67,6 +68,7 @@ export class KubernetesStandIn implements AsyncDisposable {
   helloInstead: Parameters<SupervisorStandIn["hello"]>[0] = {};
   /** How long the answer to what is made takes, after it was made. */
   answersAfterMs = 0;
+  #version = 0;
   readonly #folder = mkdtempSync(path.join(tmpdir(), "glovebox-kubernetes-"));
   readonly #server = http.createServer((request, response) => void this.#answer(request, response));
   #forwarder: TlsForwarder | undefined;
@@ -119,6 +121,7 @@ export class KubernetesStandIn implements AsyncDisposable {
       prebuiltOnly,
       owner: () => Promise.resolve("own-1"),
       now: () => 0,
+      monotonicMs: () => performance.now(),
       randomInteger: (minimum, maximum) => (chosen >= minimum && chosen < maximum ? chosen : epoch),
     });
   }
@@ -214,10 +217,10 @@ export class KubernetesStandIn implements AsyncDisposable {
     if (pathname === "/api/v1/nodes") {
       return this.nodes === null ? say(403, { message: "nodes is forbidden" }) : say(200, { items: this.nodes });
     }
-    const form = /^\/apis?\/(?:networking\.k8s\.io\/)?v1\/namespaces\/boxes\/([a-z]+)(?:\/([^/]+))?$/;
+    const form = /^\/apis?\/(?:(?:networking|coordination)\.k8s\.io\/)?v1\/namespaces\/boxes\/([a-z]+)(?:\/([^/]+))?$/;
     const [, kind = "", name] = form.exec(pathname) ?? [];
-    const { pods, configMaps: configmaps, networkPolicies: networkpolicies } = this;
-    const objects = new Map(Object.entries({ pods, configmaps, networkpolicies })).get(kind);
+    const { pods, leases, configMaps: configmaps, networkPolicies: networkpolicies } = this;
+    const objects = new Map(Object.entries({ pods, leases, configmaps, networkpolicies })).get(kind);
     if (objects === undefined) return say(404, { message: "no such path" });
     const runtime = (body["spec"] as { readonly runtimeClassName?: string } | undefined)?.runtimeClassName;
     if (runtime !== undefined && !this.runtimeClasses.includes(runtime))
@@ -227,6 +230,19 @@ export class KubernetesStandIn implements AsyncDisposable {
     if (name === undefined) return say(200, { items: [...objects.values()] });
     const found = objects.get(name);
     if (found === undefined) return say(404, { message: `${name} not found` });
+    if (objects === leases && method === "DELETE") {
+      const { preconditions } = body as { readonly preconditions?: { readonly resourceVersion?: string } };
+      const { resourceVersion } = found["metadata"] as { readonly resourceVersion: string };
+      if ((preconditions?.resourceVersion ?? resourceVersion) !== resourceVersion)
+        return say(409, { message: "changed" });
+      objects.delete(name);
+      return say(200, {});
+    }
+    if (method === "PATCH") {
+      const metadata = { ...(found["metadata"] as Fields), resourceVersion: String((this.#version += 1)) };
+      objects.set(name, { ...found, ...body, metadata });
+      return say(200, objects.get(name)!);
+    }
     if (method === "DELETE") {
       found["deleted"] = true;
       for (const { side } of this.supervisors) side.end();
@@ -253,7 +269,11 @@ export class KubernetesStandIn implements AsyncDisposable {
     const { name } = metadata;
     if (objects.has(name)) return say(409, { message: `${name} already exists` });
     if (objects === this.pods) this.admits(body);
-    const made = { ...body, metadata: { ...metadata, uid: `uid-${name}` }, status: this.podStatus };
+    const made = {
+      ...body,
+      metadata: { ...metadata, uid: `uid-${name}`, resourceVersion: String((this.#version += 1)) },
+      status: this.podStatus,
+    };
     objects.set(name, made);
     setTimeout(() => say(201, made), this.answersAfterMs);
   }

@@ -12,7 +12,14 @@ async function openCluster(): Promise<Engine> {
   const environment = clusterEnvironment();
   const settings = readSettings(environment, process.arch);
   return guardEngine(
-    new KubernetesEngine({ settings, environment, prebuiltOnly: false, now: Date.now, randomInteger: randomInt }),
+    new KubernetesEngine({
+      settings,
+      environment,
+      prebuiltOnly: false,
+      now: Date.now,
+      monotonicMs: () => performance.now(),
+      randomInteger: randomInt,
+    }),
   );
 }
 

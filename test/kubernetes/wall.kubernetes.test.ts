@@ -17,7 +17,14 @@ const environmentOf = (namespace: string, accept: string): Readonly<Record<strin
 
 function open(environment: Readonly<Record<string, string>>): Engine {
   const settings = readSettings(environment, process.arch);
-  return new KubernetesEngine({ settings, environment, prebuiltOnly: true, now: Date.now, randomInteger: randomInt });
+  return new KubernetesEngine({
+    settings,
+    environment,
+    prebuiltOnly: true,
+    now: Date.now,
+    monotonicMs: () => performance.now(),
+    randomInteger: randomInt,
+  });
 }
 
 const environment = environmentOf(namespaces.denied, "");

@@ -17,6 +17,7 @@ export const neededRights: readonly Right[] = [
   { group: "", resource: "pods/attach", verbs: ["create", "get"] },
   { group: "", resource: "configmaps", verbs: ["create", "get"] },
   { group: "networking.k8s.io", resource: "networkpolicies", verbs: ["create"] },
+  { group: "coordination.k8s.io", resource: "leases", verbs: ["create", "get", "list", "patch", "delete"] },
 ];
 
 /** What would let whoever takes the server over leave its namespace, see secrets, or open sandboxes. */

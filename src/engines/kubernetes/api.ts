@@ -33,6 +33,11 @@ export interface ApiOptions {
 
 /** A list of some thousand pods has 30 MB. */
 const maxAnswerBytes = 64 * mebibyte;
+/** Where objects are that are none of the core's. */
+const groups: ReadonlyMap<string, string> = new Map([
+  ["networkpolicies", "/apis/networking.k8s.io/v1"],
+  ["leases", "/apis/coordination.k8s.io/v1"],
+]);
 /** A server that says nothing for so long does not answer. */
 const silentMs = 30_000;
 const maxSockets = 32;
@@ -50,8 +55,7 @@ export class KubernetesApi {
   /** Path of the namespace's objects of a kind, such as `pods`. */
   async path(kind: string, name?: string): Promise<string> {
     const { access } = await this.#known();
-    const group = kind === "networkpolicies" ? "/apis/networking.k8s.io/v1" : "/api/v1";
-    return `${group}/namespaces/${access.namespace}/${kind}${name === undefined ? "" : `/${name}`}`;
+    return `${groups.get(kind) ?? "/api/v1"}/namespaces/${access.namespace}/${kind}${name === undefined ? "" : `/${name}`}`;
   }
 
   /**

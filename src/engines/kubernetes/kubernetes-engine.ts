@@ -36,6 +36,7 @@ import { PodPlace, type PodPlaceParts } from "./pod-place.ts";
 import { hasEnded, injectedVariables, type Pod } from "./pod-status.ts";
 import { diskFolders, podTerms } from "./pod-terms.ts";
 import { readPod, removePod, type PodKey } from "./remove-pod.ts";
+import { ServerLeases } from "./server-leases.ts";
 import { nameForm, type KubernetesSettings } from "./settings.ts";
 import { SupervisorObject } from "./supervisor-object.ts";
 
@@ -48,6 +49,8 @@ export interface KubernetesEngineOptions {
   readonly prebuiltOnly: boolean;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
+  /** Milliseconds of a clock that never goes back. */
+  readonly monotonicMs: () => number;
   /** A random integer, `minimum` included, `maximum` excluded. */
   readonly randomInteger: (minimum: number, maximum: number) => number;
 }
@@ -79,6 +82,7 @@ const trialLimits = { cpus: 0.1, memoryBytes: 33_554_432, pids: 16 };
 export class KubernetesEngine implements Engine {
   readonly name = engineName;
   readonly images: PodImages;
+  readonly owners: ServerLeases;
   readonly #options: KubernetesEngineOptions;
   readonly #api: KubernetesApi;
   readonly #users: HostUids;
@@ -88,12 +92,13 @@ export class KubernetesEngine implements Engine {
   readonly #wall: NetworkWall | null;
 
   constructor(options: KubernetesEngineOptions) {
-    const { settings, environment, now, prebuiltOnly, randomInteger } = options;
+    const { settings, environment, now, monotonicMs, prebuiltOnly, randomInteger } = options;
     this.#options = options;
     this.#api = new KubernetesApi({ environment, now, findCluster: () => findCluster(settings, environment) });
     this.#users = new HostUids(farUids, randomInteger);
     this.#binary = supervisorBinary(settings.architecture);
     this.#supervisor = new SupervisorObject(this.#api, this.#binary, settings.owner);
+    this.owners = new ServerLeases(this.#api, { owner: settings.owner, now, monotonicMs });
     this.#wall = settings.acceptsNetwork
       ? null
       : new NetworkWall(this.#api, settings.owner, async (image, work, given) => {
@@ -224,9 +229,9 @@ export class KubernetesEngine implements Engine {
     return checkCluster(this.#api, { pod, ...settings }, { signal });
   }
 
-  close(): Promise<void> {
+  async close(): Promise<void> {
+    await this.owners.close();
     this.#api.close();
-    return Promise.resolve();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

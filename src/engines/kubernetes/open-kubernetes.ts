@@ -5,9 +5,9 @@ import { readSettings } from "./settings.ts";
 
 /** The engine over the cluster that the deployment names. */
 export function openKubernetesEngine(surroundings: EngineSurroundings): Engine {
-  const { environment, architecture, owner, prebuiltOnly, now, randomInteger } = surroundings;
+  const { environment, architecture, owner, prebuiltOnly, now, monotonicMs, randomInteger } = surroundings;
   return new KubernetesEngine({
     settings: readSettings(environment, architecture),
-    ...{ environment, owner, prebuiltOnly, now, randomInteger },
+    ...{ environment, owner, prebuiltOnly, now, monotonicMs, randomInteger },
   });
 }

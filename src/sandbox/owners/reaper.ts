@@ -1,5 +1,5 @@
 import type { Logger } from "../../base/logger.ts";
-import type { ContainerSummary, Engine } from "../../engines/engine.ts";
+import type { ContainerSummary, Engine, EngineName, OwnerWatch } from "../../engines/engine.ts";
 import { labels, managed } from "../../engines/labels.ts";
 import type { Leases } from "./leases.ts";
 import { isLeftOver, isOwnContainer, type OwnedObject } from "./left-over.ts";
@@ -27,10 +27,14 @@ export interface ReaperOptions {
 /** How often a living server looks for what dead servers left (SPEC SE5). */
 const sweepEveryMs = 60_000;
 
+/** A look that is too early tells nothing. */
+const marginMs = 2_000;
+
 /** Removes what servers that are gone, or whose engine was, have left on the engines: once at the start, then each minute. */
 export class Reaper {
   readonly #options: ReaperOptions;
   readonly #watched = new Map<Engine, NodeJS.Timeout>();
+  readonly #settling = new Set<NodeJS.Timeout>();
   readonly #sweeping = new Set<Promise<unknown>>();
 
   constructor(options: ReaperOptions) {
@@ -49,21 +53,28 @@ export class Reaper {
       void sweeping.then(() => this.#sweeping.delete(sweeping));
     };
     this.#watched.set(engine, setInterval(sweep, sweepEveryMs).unref());
+    // As soon as it can be known which servers are gone.
+    const { settlesMs } = engine.owners ?? {};
+    if (settlesMs !== undefined) this.#settling.add(setTimeout(sweep, settlesMs + marginMs).unref());
     sweep();
   }
 
   /** Removes the engine's leftovers and resolves to the ids of their sandboxes. */
   async sweep(engine: Engine): Promise<readonly string[]> {
     const { stranded } = this.#options;
+    if (engine.owners !== undefined) await this.#hold(engine.owners, engine.name);
     // Not those noted meanwhile: the list may be older than their containers.
     const noted = [...stranded.keys()].filter((id) => stranded.get(id) === engine.name);
     const found = (await engine.list(managed)).filter(isOwnContainer);
-    const left = await Promise.all(found.map(async (summary) => ((await this.#isLeftOver(summary)) ? summary : null)));
+    const left = await Promise.all(
+      found.map(async (summary) => ((await this.#isLeftOver(summary, engine)) ? summary : null)),
+    );
     const tried = left.filter((summary) => summary !== null);
     const isGone = await Promise.all(tried.map((summary) => this.#remove(summary)));
     const gone = tried.filter((_, index) => isGone[index]);
     const still = new Set(found.filter((each) => !gone.includes(each)).map((each) => sandboxOf(each)));
     for (const id of noted.filter((each) => !still.has(each))) stranded.delete(id);
+    await engine.owners?.forget(new Set(found.filter((each) => !gone.includes(each)).map(ownerOf)));
     await this.#removeImages(engine);
     const forgotten = await this.#forgetRecords(engine);
     await this.#options.archives.forgetLeft();
@@ -76,6 +87,7 @@ export class Reaper {
   /** Stops watching and waits for sweeps in progress. */
   async close(): Promise<void> {
     for (const timer of this.#watched.values()) clearInterval(timer);
+    for (const timer of this.#settling) clearTimeout(timer);
     await Promise.all(this.#sweeping);
   }
 
@@ -87,16 +99,26 @@ export class Reaper {
     await Promise.allSettled(engines.map((engine) => this.sweep(engine)));
   }
 
-  async #isLeftOver(object: OwnedObject): Promise<boolean> {
+  /** A server that cannot tell the others that it lives can still sweep. */
+  async #hold(owners: OwnerWatch, engine: EngineName): Promise<void> {
+    await owners.hold(this.#options.leases.owner).catch((error: unknown) => {
+      this.#options.logger.warn({ engine, err: error }, "the lease on an engine could not be taken");
+    });
+  }
+
+  async #isLeftOver(object: OwnedObject, engine: Engine): Promise<boolean> {
     if (this.#options.stranded.has(object.labels[labels.sandbox] ?? "")) return true;
-    const owner = await this.#options.leases.stateOf(object.labels[labels.owner] ?? "");
-    return isLeftOver(object, owner, this.#options.now());
+    const owner = object.labels[labels.owner] ?? "";
+    const here = await this.#options.leases.stateOf(owner);
+    // Of a server elsewhere this machine knows nothing.
+    const state = here === "unknown" ? ((await engine.owners?.stateOf(owner)) ?? here) : here;
+    return isLeftOver(object, state, this.#options.now());
   }
 
   /** Images that were made for somebody; those that a container still uses are left to the next sweep. */
   async #removeImages(engine: Engine): Promise<void> {
     for (const image of await engine.images.list(managed)) {
-      if (!(await this.#isLeftOver(image))) continue;
+      if (!(await this.#isLeftOver(image, engine))) continue;
       const { id } = image;
       try {
         if (await image.remove()) this.#options.logger.warn({ image: id }, "removed an image that a dead server left");
@@ -133,6 +155,10 @@ export class Reaper {
       return false;
     }
   }
+}
+
+function ownerOf(summary: ContainerSummary): string {
+  return summary.labels[labels.owner] ?? "";
 }
 
 function sandboxOf(summary: ContainerSummary): string {
