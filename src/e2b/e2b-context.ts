@@ -2,6 +2,8 @@ import type { BytesInFlight } from "../calls/bytes-in-flight.ts";
 import type { Platform } from "../platform/platform.ts";
 import type { ProcessTable } from "./envd/processes/process-table.ts";
 import type { WatchTable } from "./envd/filesystem/watch-table.ts";
+import type { PortGates } from "./envd/port-gates.ts";
+import type { SandboxHosts } from "./http/sandbox-hosts.ts";
 import type { Exchange } from "./http/exchange.ts";
 import type { ExecutionBook } from "./interpreter/execution-book.ts";
 import type { E2bCaller } from "./sandboxes/e2b-sandbox.ts";
@@ -14,6 +16,8 @@ export interface E2bContext {
   readonly processes: ProcessTable;
   readonly watches: WatchTable;
   readonly executions: ExecutionBook;
+  readonly hosts: SandboxHosts;
+  readonly ports: PortGates;
   readonly inFlight: BytesInFlight;
   /** Counts a request, and its connection, for the caller whose key, token or signature it shows. @throws CAPACITY */
   readonly admit: (exchange: Exchange, caller: E2bCaller) => void;

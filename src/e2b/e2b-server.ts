@@ -1,25 +1,30 @@
 import { once } from "node:events";
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { createServer, STATUS_CODES, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import type { Duplex } from "node:stream";
 import { settlesWithin } from "../base/abort.ts";
+import { answerAndClose } from "../base/http/answer-and-close.ts";
 import { ConnectionShares } from "../base/http/connection-shares.ts";
 import { guardConnections } from "../base/http/guard-connections.ts";
-import { bearerOf, judgeRequest, type GuardRules } from "../base/http/judge-request.ts";
-import { headBytes } from "../base/http/request-head.ts";
+import { bearerOf, isLoopback, judgeRequest, type GuardRules, type JudgedRequest } from "../base/http/judge-request.ts";
+import { headBytes, hostCount } from "../base/http/request-head.ts";
 import { beginRequestSpan, endRequestSpan } from "../base/http/request-span.ts";
 import type { BytesInFlight } from "../calls/bytes-in-flight.ts";
 import { isEnding } from "../calls/running-calls.ts";
+import type { Config } from "../config/config.ts";
 import { invalidField } from "../errors/glovebox-error.ts";
 import type { Platform } from "../platform/platform.ts";
 import { controlRoutes } from "./control/control-routes.ts";
 import type { E2bContext } from "./e2b-context.ts";
-import { isForSandbox } from "./envd/gateway.ts";
+import { findNamed, isForSandbox, partOf } from "./envd/gateway.ts";
+import { PortGates } from "./envd/port-gates.ts";
 import { serveFiles } from "./envd/files/serve-files.ts";
 import { ProcessTable } from "./envd/processes/process-table.ts";
 import { WatchTable } from "./envd/filesystem/watch-table.ts";
-import { serveSandbox } from "./envd/serve-sandbox.ts";
+import { askedPort, serveSandbox } from "./envd/serve-sandbox.ts";
 import { sendError, sendNothing, type Exchange } from "./http/exchange.ts";
-import { E2bRefusal } from "./http/refusal.ts";
+import { answerOfError, E2bRefusal } from "./http/refusal.ts";
+import { SandboxHosts } from "./http/sandbox-hosts.ts";
 import { handleRoute } from "./http/routes.ts";
 import { ExecutionBook } from "./interpreter/execution-book.ts";
 import type { E2bCaller } from "./sandboxes/e2b-sandbox.ts";
@@ -34,6 +39,8 @@ export interface E2bServerOptions {
   readonly rules: GuardRules;
   /** The owner of a key; null: nobody. */
   readonly authenticate: (key: string) => E2bCaller | null | Promise<E2bCaller | null>;
+  /** Below which ports of sandboxes have names; null: below `localhost` only. */
+  readonly domain: Config["preview"]["domain"];
   /** What callers may have on its way; shared with the other doors. */
   readonly inFlight: BytesInFlight;
 }
@@ -75,9 +82,18 @@ export async function openE2bServer(options: E2bServerOptions): Promise<E2bServe
   const processes = new ProcessTable();
   const watches = new WatchTable();
   const executions = new ExecutionBook();
-  const context: E2bContext = { platform, sandboxes, processes, watches, executions, inFlight, assertTakesWork, admit };
+  const hosts = new SandboxHosts(options.domain, isLoopback(host));
+  const ports = new PortGates({ platform, sandboxes, hosts, connections, inFlight });
+  const context: E2bContext = {
+    ...{ platform, sandboxes, processes, watches, executions, hosts, ports },
+    ...{ inFlight, assertTakesWork, admit },
+  };
   const server = createServer(serverOptions, (request, response) => {
     void answer(request, response, { ...options, context });
+  });
+  server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    socket.on("error", () => socket.destroy());
+    upgrade(request, { socket, head }, { ...options, context }).catch((error: unknown) => refuseSocket(socket, error));
   });
   // Their size is what is bounded.
   server.maxHeadersCount = 0;
@@ -87,6 +103,7 @@ export async function openE2bServer(options: E2bServerOptions): Promise<E2bServe
   server.requestTimeout = requestWithinMs;
   await listen(server, host, port);
   const { address, family, port: chosen } = server.address() as AddressInfo;
+  hosts.listensAt(chosen);
   return {
     url: `http://${family === "IPv6" ? `[${address}]` : address}:${chosen}`,
     drain: () => void (state.isDraining = true),
@@ -125,14 +142,14 @@ async function answer(request: IncomingMessage, response: ServerResponse, parts:
 
 async function serve(exchange: Exchange, parts: AnswerParts): Promise<void> {
   const { request, response, path } = exchange;
-  const { rules, context } = parts;
+  const { context } = parts;
   if (headBytes(request) > maxHeadBytes) throw new E2bRefusal(431, `headers: expected at most ${maxHeadBytes} bytes`);
   // Uploads may be compressed; their routes see to it.
   const { "content-encoding": _, ...headers } = request.headers;
-  const refusal = judgeRequest({ headers, rawHeaders: request.rawHeaders }, rules);
-  if (refusal !== null) throw new E2bRefusal(refusal.status, `${refusal.message} ${refusal.suggestion}`);
+  if (isForProgram(context, request)) return serveSandbox(context, exchange);
+  judge({ headers, rawHeaders: request.rawHeaders }, parts);
   if (isPreflight(exchange)) return;
-  if (isForSandbox(exchange)) return serveSandbox(context, exchange);
+  if (isForSandbox(context, request)) return serveSandbox(context, exchange);
   if (request.method === "GET" && path === "/health") return sendNothing(response);
   // A link to a file: its signature is its key.
   if (path === "/files" && exchange.query.has("signature")) return serveFiles(context, exchange, null);
@@ -140,6 +157,47 @@ async function serve(exchange: Exchange, parts: AnswerParts): Promise<void> {
   if (caller === null) throw noKey();
   context.admit(exchange, caller);
   return handleRoute(controlRoutes, { method: request.method ?? "", path }, { ...context, exchange, caller });
+}
+
+/** Whether its host is that of a program's port, an origin of its own: its program sees to other pages. */
+function isForProgram(context: E2bContext, { headers, rawHeaders }: IncomingMessage): boolean {
+  const port = hostCount({ rawHeaders }) === 1 ? context.hosts.read(headers.host)?.port : undefined;
+  return port !== undefined && partOf(port) === null;
+}
+
+/** @throws E2bRefusal for what a page of another origin, or a name that is not ours, makes a browser send */
+function judge(request: JudgedRequest, { rules, context: { hosts } }: AnswerParts): void {
+  const { host = "" } = request.headers;
+  const named = hosts.read(host) === null ? [] : [host.toLowerCase().replace(/:\d+$/, "")];
+  const allowedHosts = [...rules.allowedHosts, ...hosts.ownNames, ...named];
+  const refusal = judgeRequest(request, { ...rules, allowedHosts });
+  if (refusal !== null) throw new E2bRefusal(refusal.status, `${refusal.message} ${refusal.suggestion}`);
+}
+
+/** A WebSocket to a program's port; nothing else here has one. */
+async function upgrade(
+  request: IncomingMessage,
+  { socket, head }: { readonly socket: Duplex; readonly head: Buffer },
+  parts: AnswerParts,
+): Promise<void> {
+  const { context } = parts;
+  if (headBytes(request) > maxHeadBytes) throw new E2bRefusal(431, `headers: expected at most ${maxHeadBytes} bytes`);
+  if (!isForProgram(context, request)) judge(request, parts);
+  if (!isForSandbox(context, request)) throw new E2bRefusal(404, "There is no WebSocket here.");
+  const { sandbox, port, part } = findNamed(context, request);
+  if (part !== null) throw new E2bRefusal(404, "There is no WebSocket here.");
+  await context.ports.upgrade(request, socket, head, askedPort(context, request, { sandbox, port }));
+}
+
+function refuseSocket(socket: Duplex, error: unknown): void {
+  const { status, body } = answerOfError(error);
+  const text = JSON.stringify(body);
+  const head = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}`,
+    "content-type: application/json",
+    "connection: close",
+  ];
+  answerAndClose(socket, [...head, `content-length: ${Buffer.byteLength(text)}`, "", text].join("\r\n"));
 }
 
 /** The key in the header of E2B's SDKs, or as our own clients send it. Some clients insist on E2B's prefix before it. */

@@ -9,6 +9,8 @@ export interface OwnAnswer {
   readonly errorType: ErrorType;
   readonly message: string;
   readonly suggestion: string;
+  /** What programs are answered instead of the shape of every error. */
+  readonly body?: Readonly<Record<string, unknown>>;
   /** Whether a page should reload by itself, in a second. */
   readonly isSoonOver?: boolean;
   /** When to ask again. */
@@ -52,8 +54,8 @@ function retryAfter({ isSoonOver = false, retryAfterSeconds }: OwnAnswer): Reado
   return seconds === undefined ? {} : { "retry-after": String(seconds) };
 }
 
-function wireOf({ errorType, message, suggestion }: OwnAnswer): Readonly<Record<string, unknown>> {
-  return { error_type: errorType, message, suggestion, context: {} };
+function wireOf({ errorType, message, suggestion, body }: OwnAnswer): Readonly<Record<string, unknown>> {
+  return body ?? { error_type: errorType, message, suggestion, context: {} };
 }
 
 function pageOf({ message, suggestion, isSoonOver }: OwnAnswer): string {

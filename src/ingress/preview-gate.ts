@@ -22,6 +22,12 @@ export interface PreviewTarget {
   connect(signal: AbortSignal): Promise<Duplex>;
   /** Whether it has not answered yet, and may still. */
   isStarting(): boolean;
+  /** Whether paths under `/api` are its own as well; default: they are the backend's. */
+  readonly ownsApi?: boolean | undefined;
+  /** The Host that it is told; default: `localhost` with its port. */
+  readonly host?: string | undefined;
+  /** The answer where nothing listens; default: ours. */
+  readonly unreachable?: OwnAnswer | undefined;
 }
 
 /** Where what previews take of a server counts. */
@@ -77,7 +83,8 @@ export class PreviewGate {
   /** Where its program is at this moment. */
   #program(): Upstream {
     const target = this.#target;
-    return { host: `localhost:${target.port()}`, isProgram: true, connect: (signal) => target.connect(signal) };
+    const { host = `localhost:${target.port()}`, unreachable } = target;
+    return { host, isProgram: true, unreachable, connect: (signal) => target.connect(signal) };
   }
 
   /** Counts a request until what it is answered on closes, or says why it may not come in. */
@@ -102,13 +109,17 @@ export class PreviewGate {
     if (isUnclear(request)) return unclearRequest;
     if (headBytes(request) > maxHeadBytes) return headTooLarge;
     if (this.#own.isShownIn(url)) return shownCredential;
-    if (isBackendPath(url) && this.#backend === null) return noBackend;
-    if (isBackendPath(url) && mayLeaveApi(url)) return unclearRequest;
+    if (this.#isForBackend(url) && this.#backend === null) return noBackend;
+    if (this.#isForBackend(url) && mayLeaveApi(url)) return unclearRequest;
     return this.#exchanges >= maxExchanges ? tooMany : null;
   }
 
+  #isForBackend(url: string): boolean {
+    return this.#target.ownsApi !== true && isBackendPath(url);
+  }
+
   #forwarding({ url = "" }: IncomingMessage, outer: OuterOrigin): Forwarding {
-    const upstream = this.#backend !== null && isBackendPath(url) ? this.#backend : this.#program();
+    const upstream = this.#backend !== null && this.#isForBackend(url) ? this.#backend : this.#program();
     return { upstream, outer, own: this.#own, isStarting: this.#target.isStarting(), ended: this.#ended.signal };
   }
 }

@@ -48,6 +48,15 @@ export interface OpenedPreview {
   close(): void;
 }
 
+/** What a door of its own brings for its programs. */
+export interface ForeignDoor {
+  readonly room: PreviewRoom;
+  /** Of the door's own, which no program gets. */
+  readonly tokens: readonly string[];
+  /** Whether a host opens a program by its name alone. */
+  readonly isNamed: (host: string) => boolean;
+}
+
 interface Entry {
   readonly digest: Buffer;
   readonly gate: PreviewGate;
@@ -97,6 +106,16 @@ export class PreviewGateway {
     };
   }
 
+  /**
+   * An entrance for one exchange of another door, which decides who may come in. `tokens` and what is sent by hosts that `isNamed`
+   * reach no program.
+   */
+  async gateFor(target: PreviewTarget, { room, tokens, isNamed }: ForeignDoor): Promise<PreviewGate> {
+    const own = await this.#ownCredentials(tokens);
+    const isPreview = (host: string): boolean => own.isPreview(host) || isNamed(host);
+    return new PreviewGate(target, { backend: null, own: { ...own, isPreview }, room });
+  }
+
   /** Cuts what is in progress with previews, WebSockets too, and lets nothing more in. */
   close(): void {
     for (const { gate } of this.#entries) gate.close();
@@ -127,10 +146,10 @@ export class PreviewGateway {
     else found.gate.upgrade(request, socket, head, found.outer);
   }
 
-  async #ownCredentials(): Promise<OwnCredentials> {
+  async #ownCredentials(tokens: readonly string[] = []): Promise<OwnCredentials> {
     const token = await this.#readToken();
     return {
-      isShownIn: credentialCheck(token === null ? [] : [token]),
+      isShownIn: credentialCheck([...tokens, ...(token === null ? [] : [token])]),
       isPreview: (host) => readPreviewHost(host, this.#domains) !== null,
     };
   }

@@ -126,7 +126,11 @@ const nothingListens: OwnAnswer = {
 };
 
 /** No connection could be made. */
-export function unreachable({ isProgram }: Pick<Upstream, "isProgram">, isStarting: boolean): OwnAnswer {
+export function unreachable(
+  { isProgram, unreachable: own }: Pick<Upstream, "isProgram" | "unreachable">,
+  isStarting: boolean,
+): OwnAnswer {
+  if (own !== undefined) return own;
   if (!isProgram) return backendDown;
   return isStarting ? starting : nothingListens;
 }

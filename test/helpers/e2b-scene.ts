@@ -39,13 +39,14 @@ export interface E2bAnswer {
 export async function openE2bScene(
   more: Readonly<Record<string, string>> = {},
   engine: TestedEngine = "local",
+  options: readonly string[] = [],
 ): Promise<E2bScene> {
   const { session } = sessionImages;
   // That of the code interpreter takes minutes to build, and only its own test needs its packages.
   const quick = JSON.stringify({ "code-interpreter-v1": session });
   const settings =
     engine === "local" ? more : { GLOVEBOX_IMAGE_SESSION: session, GLOVEBOX_E2B_TEMPLATES: quick, ...more };
-  const server = await startKeyServer(["--e2b", "0", "--engine", engine], settings);
+  const server = await startKeyServer(["--e2b", "0", "--engine", engine, ...options], settings);
   const mine = await server.addKey("mine");
   const other = await server.addKey("other");
   vi.stubEnv("E2B_API_KEY", mine.text);

@@ -172,8 +172,8 @@ export const previewsSabotages: readonly Sabotage[] = [
   {
     id: "previews: paths lead out of /api",
     file: "src/ingress/preview-gate.ts",
-    find: "if (isBackendPath(url) && mayLeaveApi(url)) return unclearRequest;",
-    replace: "if (isBackendPath(url) && mayLeaveApi(url)) return null;",
+    find: "if (this.#isForBackend(url) && mayLeaveApi(url)) return unclearRequest;",
+    replace: "if (this.#isForBackend(url) && mayLeaveApi(url)) return null;",
     test: "test/security/preview-proxy.test.ts",
     name: "go to the backend with the page's own origin",
   },

@@ -5,6 +5,8 @@ import { isLoopback } from "../../base/http/judge-request.ts";
 import { readPackageVersion } from "../../config/host/package-version.ts";
 import { accessTokenFile, openAccessToken } from "../../config/secrets/access-token.ts";
 import { engineChoices } from "../../config/engine-words.ts";
+import type { Config } from "../../config/config.ts";
+import { readDomain } from "../../config/schema/preview-schema.ts";
 import { loadHostConfig } from "../../config/host-config.ts";
 import type { Authenticate } from "../../http/auth/caller.ts";
 import type { HttpServer } from "../../http/http-server.ts";
@@ -31,6 +33,7 @@ interface ServeOptions {
   readonly prebuiltOnly?: true;
   readonly prove?: true;
   readonly e2b?: string | true;
+  readonly e2bDomain?: string;
   readonly token: boolean;
 }
 
@@ -64,6 +67,10 @@ export function addServeCommand(program: Command, io: CommandIo, setExitCode: Se
     )
     .option("--prove", "run the attacks of the threat model first; serve nothing when one gets through")
     .option("--e2b [port]", `answer E2B's SDKs too, at this port; 0 takes a free one (default: ${e2bPort})`)
+    .option(
+      "--e2b-domain <domain>",
+      "with --e2b: domain whose subdomains lead to that port, such as https://e2b.example; ports of sandboxes have names below it",
+    )
     .option("--prebuilt-only", "never pull or build images; a missing one is an error")
     .option("--drain-timeout <duration>", "how long running work may continue at shutdown (default: 30s)")
     .addHelpText(
@@ -77,6 +84,7 @@ async function serve(options: ServeOptions, io: CommandIo): Promise<number> {
   const { host, token: asksForToken } = options;
   const port = parsePort("--port", options.port);
   const e2b = options.e2b === undefined ? null : parsePort("--e2b", options.e2b === true ? e2bPort : options.e2b);
+  const domain = options.e2bDomain === undefined ? null : parseDomain(options.e2bDomain);
   keepHeapSmall();
   // Loaded on use: the other commands start faster without a server.
   const { openServerPlatform, openHttpServer, decideAuthentication, McpDoor: Door, createHttpHandler } = await load();
@@ -114,7 +122,9 @@ async function serve(options: ServeOptions, io: CommandIo): Promise<number> {
       mcp: (request, response, caller) => mcp.handle(request, response, caller),
     });
     const forE2b =
-      e2b === null ? null : await openE2b({ ...{ host, platform, ...guard }, port: e2b, inFlight: door.inFlight });
+      e2b === null
+        ? null
+        : await openE2b({ ...{ host, platform, domain, ...guard }, port: e2b, inFlight: door.inFlight });
     followKeys(keys, { platform, server, door, forE2b });
     const ofUser = token === null ? openToAll : `it requires the token in ${accessTokenFile(platform.host)}`;
     const access = isLoopback(host) ? ofUser : `it requires an API key (${keys.size} in force)`;
@@ -220,6 +230,16 @@ async function openKeys(configFile: string | undefined): Promise<KeyRing> {
   const { config, host } = await loadHostConfig({ configFile });
   const { KeyRing: Keys } = await import("../../keys/key-ring.ts");
   return Keys.open({ place: keysPlace(config, host), now: () => Date.now(), monotonicMs: () => performance.now() });
+}
+
+function parseDomain(text: string): Config["preview"]["domain"] {
+  const domain = readDomain(text.toLowerCase());
+  if (domain !== null) return domain;
+  throw invalidField(
+    "--e2b-domain",
+    "a domain such as e2b.example or https://e2b.example, whose every subdomain leads here",
+    text,
+  );
 }
 
 function parsePort(field: string, text: string): number {

@@ -37,8 +37,8 @@ export function toPreview({ domain, backend }: z.output<z.ZodObject<PreviewShape
   return { domain: domain === null ? null : readDomain(domain), backend };
 }
 
-/** `[scheme://]name[:port]`; the name has at least two labels, the last of which is not a number. */
-function readDomain(text: string): Config["preview"]["domain"] {
+/** `[scheme://]name[:port]`; the name has at least two labels, the last of which is not a number; null for other texts. */
+export function readDomain(text: string): Config["preview"]["domain"] {
   const label = "[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?";
   const form = new RegExp(`^(?:(https?)://)?((?:${label}\\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?)(?::(\\d{1,5}))?$`);
   const [, scheme = "http", name, port] = form.exec(text) ?? [];

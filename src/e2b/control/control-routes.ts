@@ -22,10 +22,11 @@ type Handle = Route["handle"];
 const create =
   (asksForInternet: boolean): Handle =>
   async (context) => {
-    const needs = readCreate(await bodyOf(context), { asksForInternet, config: context.platform.config });
+    const { caller, exchange, sandboxes, hosts, platform } = context;
+    const rules = { asksForInternet, isLocal: hosts.isLocal, config: platform.config };
+    const needs = readCreate(await bodyOf(context), rules);
     context.assertTakesWork();
-    const { caller, exchange, sandboxes } = context;
-    sendJson(exchange.response, 201, connectedRow(await sandboxes.create(caller, needs, exchange.signal)));
+    sendJson(exchange.response, 201, connectedRow(await sandboxes.create(caller, needs, exchange.signal), hosts));
   };
 
 const list: Handle = ({ exchange, caller, sandboxes }) => {
@@ -37,7 +38,7 @@ const list: Handle = ({ exchange, caller, sandboxes }) => {
 };
 
 const get: Handle = async (context, { id = "" }) =>
-  sendJson(context.exchange.response, 200, detailRow(await liveSandbox(context, id)));
+  sendJson(context.exchange.response, 200, detailRow(await liveSandbox(context, id), context.hosts));
 
 const kill: Handle = async (context, { id = "" }) => {
   await context.sandboxes.remove(await liveSandbox(context, id));
@@ -47,7 +48,7 @@ const kill: Handle = async (context, { id = "" }) => {
 const connect: Handle = async (context, { id = "" }) => {
   const timeoutMs = readConnect(await bodyOf(context));
   const sandbox = await liveSandbox(context, id);
-  sendJson(context.exchange.response, 200, connectedRow(prolong(context, sandbox, timeoutMs)));
+  sendJson(context.exchange.response, 200, connectedRow(prolong(context, sandbox, timeoutMs), context.hosts));
 };
 
 const setTimeoutOf: Handle = async (context, { id = "" }) => {

@@ -13,6 +13,9 @@ const maxSeconds = 24 * 60 * 60;
 const maxMetadata = 64;
 const maxMetadataCharacters = 1024;
 const whole = "0.0.0.0/0";
+const maxHost = 253;
+/** `${PORT}` stands for the port. */
+const hostForm = /^[A-Za-z0-9](?:[A-Za-z0-9.-]|\$\{PORT\})*(?::(?:\d{1,5}|\$\{PORT\}))?$/;
 
 const timeout = z.int().optional();
 
@@ -34,17 +37,22 @@ const createSchema = z.strictObject({
 const timeoutSchema = z.strictObject({ timeout });
 const refreshSchema = z.strictObject({ duration: timeout });
 
+type Network = Readonly<Record<string, unknown>>;
 type CreateBody = z.output<typeof createSchema>;
+
+interface CreateRules {
+  readonly asksForInternet: boolean;
+  readonly isLocal: boolean;
+  readonly config: Pick<Config, "templates">;
+}
 
 /**
  * What a client asks of a new sandbox. `asksForInternet`: whether `allow_internet_access` is only sent by clients that
- * mean it; older ones always send true.
+ * mean it; older ones always send true. `isLocal`: whether only this machine reaches the server, so that ports are
+ * public unless the client says otherwise, as E2B's are; elsewhere the client has to say it.
  * @throws E2bRefusal 400 for what is not served, 404 for an unknown template; INVALID_REQUEST
  */
-export function readCreate(
-  body: unknown,
-  { asksForInternet, config }: { readonly asksForInternet: boolean; readonly config: Pick<Config, "templates"> },
-): E2bSandboxNeeds {
+export function readCreate(body: unknown, { asksForInternet, isLocal, config }: CreateRules): E2bSandboxNeeds {
   const asked = parseRequest({ request: createSchema }, body);
   refuseUnserved(asked, asksForInternet);
   const { templateID, timeout: seconds = defaultSeconds, metadata = {}, envVars = {} } = asked;
@@ -57,7 +65,10 @@ export function readCreate(
       throw new E2bRefusal(400, `envVars: expected names of letters, digits and underscores, got ${quoted(name)}`);
     }
   }
-  return { template: findTemplate(config, templateID), timeoutMs: toMs(seconds, "timeout"), metadata, envVars };
+  return {
+    ...{ template: findTemplate(config, templateID), timeoutMs: toMs(seconds, "timeout"), metadata, envVars },
+    ...readInwards(isLocal, asked.network),
+  };
 }
 
 /** The time of connect: its default is that of a new sandbox. @throws E2bRefusal, INVALID_REQUEST */
@@ -99,20 +110,27 @@ function refuseUnserved(asked: CreateBody, asksForInternet: boolean): void {
     throw fieldNotServed("allow_internet_access", "sandboxes of this API have no network; leave it out or send false");
   }
   if (network !== undefined && !isClosed(network)) {
-    throw fieldNotServed(
-      "network",
-      `sandboxes of this API have no network; leave it out, deny ${whole} or send allowPublicTraffic false`,
-    );
+    throw fieldNotServed("network", `sandboxes of this API have no network; leave its rules out or deny ${whole}`);
   }
 }
 
-/** Whether rules only say what holds anyway. */
-function isClosed({ denyOut, allowPublicTraffic, ...others }: Readonly<Record<string, unknown>>): boolean {
+/** Whether rules for the way out only say what holds anyway. */
+function isClosed({ denyOut, allowPublicTraffic: _, maskRequestHost: _host, ...others }: Network): boolean {
   const isEmpty = (value: unknown): boolean => value === undefined || (Array.isArray(value) && value.length === 0);
-  const deniesWhole = Array.isArray(denyOut) && denyOut.includes(whole);
-  const [out, inwards] = [deniesWhole || isEmpty(denyOut), allowPublicTraffic ?? false];
-  if (!out || inwards !== false || !(deniesWhole || allowPublicTraffic === false)) return false;
-  return Object.entries(others).every(([name, value]) => name === "allowOut" && isEmpty(value));
+  const isWhole = isEmpty(denyOut) || (Array.isArray(denyOut) && denyOut.includes(whole));
+  return isWhole && Object.entries(others).every(([name, value]) => name === "allowOut" && isEmpty(value));
+}
+
+/** Who may reach its ports, and as which host. @throws E2bRefusal */
+function readInwards(
+  isLocal: boolean,
+  { allowPublicTraffic: isPublic = isLocal, maskRequestHost: host = null }: Network = {},
+): Pick<E2bSandboxNeeds, "isPublic" | "maskedHost"> {
+  if (typeof isPublic !== "boolean") throw new E2bRefusal(400, "allowPublicTraffic: expected true or false");
+  const isHost = typeof host === "string" && host.length <= maxHost && hostForm.test(host);
+  if (host !== null && !isHost)
+    throw new E2bRefusal(400, "maskRequestHost: expected a host such as app.example:${PORT}");
+  return { isPublic, maskedHost: host };
 }
 
 function quoted(text: string): string {

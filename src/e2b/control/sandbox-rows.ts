@@ -1,3 +1,4 @@
+import type { SandboxHosts } from "../http/sandbox-hosts.ts";
 import type { E2bSandbox } from "../sandboxes/e2b-sandbox.ts";
 
 /**
@@ -8,7 +9,10 @@ const envdVersion = "0.6.4";
 const clientId = "glovebox";
 
 /** Answer of create and connect. */
-export function connectedRow({ id, template, token, trafficToken }: E2bSandbox): object {
+export function connectedRow(
+  { id, template, token, trafficToken, isPublic }: E2bSandbox,
+  { authority }: Pick<SandboxHosts, "authority">,
+): object {
   return {
     sandboxID: id,
     templateID: template.name,
@@ -16,8 +20,8 @@ export function connectedRow({ id, template, token, trafficToken }: E2bSandbox):
     clientID: clientId,
     envdVersion,
     envdAccessToken: token,
-    trafficAccessToken: template.keepsVariables ? trafficToken : null,
-    domain: null,
+    trafficAccessToken: template.keepsVariables || !isPublic ? trafficToken : null,
+    domain: authority,
   };
 }
 
@@ -40,10 +44,10 @@ export function listedRow({ id, template, metadata, limits, startedAtMs, endAtMs
 }
 
 /** Answer about one sandbox. */
-export function detailRow(sandbox: E2bSandbox): object {
+export function detailRow(sandbox: E2bSandbox, { authority }: Pick<SandboxHosts, "authority">): object {
   return {
     ...listedRow(sandbox),
-    domain: null,
+    domain: authority,
     envdAccessToken: sandbox.token,
     allowInternetAccess: false,
     lifecycle: { onTimeout: "kill", autoResume: false },

@@ -1,19 +1,22 @@
+import type { IncomingMessage } from "node:http";
 import { mebibyte } from "../../base/bytes.ts";
 import { sendJson, sendNothing, type Exchange } from "../http/exchange.ts";
-import { E2bRefusal, notServed } from "../http/refusal.ts";
+import { E2bRefusal, notRunning, notServed } from "../http/refusal.ts";
 import type { E2bContext } from "../e2b-context.ts";
 import { serveInterpreter } from "../interpreter/serve-interpreter.ts";
 import { sandboxMetrics } from "../sandboxes/sandbox-metrics.ts";
 import type { SandboxTarget } from "../sandboxes/e2b-sandbox.ts";
-import { findNamed, liveTarget, notRunning } from "./gateway.ts";
+import { findNamed, liveTarget, type NamedSandbox } from "./gateway.ts";
+import type { AskedPort } from "./port-gates.ts";
 import { globalVariables } from "./global-variables.ts";
 import { isRpc, serveRpc } from "./rpc/serve-rpc.ts";
 import { serveFiles } from "./files/serve-files.ts";
 
 /** Answers a request to a sandbox that its headers name. @throws E2bRefusal, what the operations throw */
 export async function serveSandbox(context: E2bContext, exchange: Exchange): Promise<void> {
-  const { sandbox, part } = findNamed(context, exchange);
   const { request, response, path } = exchange;
+  const { sandbox, port, part } = findNamed(context, request);
+  if (part === null) return context.ports.handle(request, response, askedPort(context, request, { sandbox, port }));
   if (request.method === "GET" && path === "/health") {
     if (!(await context.sandboxes.isAlive(sandbox, exchange.signal))) throw notRunning(sandbox.id);
     return part === "envd" ? sendNothing(response) : sendJson(response, 200, "OK");
@@ -30,6 +33,17 @@ export async function serveSandbox(context: E2bContext, exchange: Exchange): Pro
   if (request.method === "GET" && path === "/envs") return sendJson(response, 200, globalVariables(sandbox));
   if (request.method === "GET" && path === "/metrics") return sendMetrics(context, exchange, target);
   throw notServed(path.slice(0, 200), "docs/clients.md lists what is.");
+}
+
+/** A port with the origin by which a browser knows it. */
+export function askedPort(
+  { hosts }: E2bContext,
+  { headers: { host = "" } }: IncomingMessage,
+  named: Pick<NamedSandbox, "sandbox" | "port">,
+): AskedPort {
+  const { sandbox, port } = named;
+  const { scheme = "http", authority = host.toLowerCase() } = hosts.read(host) ?? {};
+  return { sandbox, port, outer: { scheme, authority } };
 }
 
 async function sendMetrics({ platform }: E2bContext, { response }: Exchange, target: SandboxTarget): Promise<void> {

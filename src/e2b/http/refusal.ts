@@ -20,6 +20,11 @@ export function noSandbox(id: string): E2bRefusal {
   return new E2bRefusal(404, `sandbox "${id.slice(0, 80)}" does not exist or has ended`);
 }
 
+/** What tells the SDKs that a sandbox is not running. */
+export function notRunning(id: string): E2bRefusal {
+  return new E2bRefusal(502, "The sandbox was not found", { sandboxId: id.slice(0, 80) });
+}
+
 /** What E2B has and this server has not: refused, never ignored. */
 export function notServed(what: string, instead: string): E2bRefusal {
   return new E2bRefusal(501, `${what} is not served by Glovebox. ${instead}`);

@@ -15,6 +15,10 @@ export interface E2bSandboxNeeds {
   readonly timeoutMs: number;
   readonly metadata: Readonly<Record<string, string>>;
   readonly envVars: Readonly<Record<string, string>>;
+  /** Whether its ports are open to whoever knows its id; otherwise its token for traffic is asked for. */
+  readonly isPublic: boolean;
+  /** The Host that its programs are told, with `${PORT}` for the port; null: `localhost` with the port. */
+  readonly maskedHost: string | null;
 }
 
 /** A sandbox of E2B's clients: one session of Glovebox, until its end. */

@@ -173,21 +173,21 @@ export class E2bSandboxes {
 
   /** Whether its session has not ended. @throws what getting a session throws */
   async isAlive(sandbox: E2bSandbox, signal?: AbortSignal): Promise<boolean> {
-    return (await this.#sandboxIdOf(sandbox, signal)) !== undefined;
+    return (await this.knownId(sandbox, signal)) !== undefined;
   }
 
   /** The engine's id of its sandbox; null: its session has ended, and it with it. @throws what getting a session throws */
   async currentId(sandbox: E2bSandbox, signal?: AbortSignal): Promise<string | null> {
-    const current = await this.#sandboxIdOf(sandbox, signal);
+    const current = await this.knownId(sandbox, signal);
     if (current !== null) return current ?? null;
     // It was stopped to make room for others: its files are kept.
     const { principal } = sandbox.caller;
     await this.#platform.call(listFilesContract, { session_id: sandbox.sessionId }, { principal, signal });
-    return (await this.#sandboxIdOf(sandbox, signal)) ?? null;
+    return (await this.knownId(sandbox, signal)) ?? null;
   }
 
-  /** Null: it is stopped; undefined: its session has ended, and it is forgotten. */
-  async #sandboxIdOf({ id, sessionId, caller }: E2bSandbox, signal?: AbortSignal): Promise<string | null | undefined> {
+  /** The engine's id of its sandbox as it is; null: it is stopped; undefined: its session has ended, and it is forgotten. */
+  async knownId({ id, sessionId, caller }: E2bSandbox, signal?: AbortSignal): Promise<string | null | undefined> {
     const { principal } = caller;
     try {
       return (await this.#platform.call(getSessionContract, { session_id: sessionId }, { principal, signal }))
@@ -233,7 +233,7 @@ export class E2bSandboxes {
     const { sessionId, caller } = sandbox;
     const { principal } = caller;
     try {
-      const isRunning = typeof (await this.#sandboxIdOf(sandbox)) === "string";
+      const isRunning = typeof (await this.knownId(sandbox)) === "string";
       if (isRunning) await call(listFilesContract, { session_id: sessionId }, { principal });
     } catch (error) {
       logger.warn({ err: error, session: sessionId }, "a sandbox of an E2B client does not answer");
