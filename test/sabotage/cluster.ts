@@ -46,8 +46,8 @@ export const clusterSabotages: readonly Sabotage[] = [
   {
     id: "kubernetes: a policy that was deleted is not made again",
     file: "src/engines/kubernetes/network-wall.ts",
-    find: "this.#targets = undefined;\n    throw notEnforced();",
-    replace: "throw notEnforced();",
+    find: "this.#targets = undefined;\n    throw this.#hasHeld",
+    replace: "throw this.#hasHeld",
     test: engine,
     name: "refuses a cluster that does not enforce policies, and makes the policy again for the next sandbox",
   },

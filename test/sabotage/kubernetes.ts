@@ -177,8 +177,8 @@ export const kubernetesSabotages: readonly Sabotage[] = [
   {
     id: "kubernetes: one closed look is proof of the wall",
     file: `${folder}/network-wall.ts`,
-    find: "if (closedLooks >= minClosedLooks) return;",
-    replace: "return;",
+    find: "if (closedLooks >= minClosedLooks) {",
+    replace: "if (closedLooks >= 0) {",
     test: engineTest,
     name: "refuses a cluster that does not enforce policies",
   },

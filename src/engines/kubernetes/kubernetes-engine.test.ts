@@ -401,6 +401,16 @@ describe("KubernetesEngine", () => {
       expect(api.networkPolicies.size).toBe(1);
     });
 
+    it("asks to try again where pods were closed before and one is not", async () => {
+      api.reaches = (labels) => !denied(labels);
+      await started();
+      api.reaches = () => true;
+      const container = await engine.create({ ...spec, name: "two" });
+      const error = await failureOf(container.start(), "ENGINE_UNAVAILABLE");
+      expect(error).toMatchObject({ retryable: true, message: expect.stringMatching(/not in force 5 s after/) });
+      expect(api.supervisors.flatMap((each) => each.got("SPAWN"))).toEqual([]);
+    });
+
     it("takes a pod that reaches nothing anyway for no proof", async () => {
       expect((await failureOf(engine.create(spec), "UNSUPPORTED")).message).toMatch(/Nothing shows whether/);
       expect(api.pods.size).toBe(0);

@@ -39,6 +39,8 @@ export class NetworkWall {
   readonly #owner: string | undefined;
   /** What an open pod has reached. */
   #targets: Promise<readonly NetworkTarget[]> | undefined;
+  /** Whether a pod of this server was ever seen closed: then the cluster enforces policies, if not always in time. */
+  #hasHeld = false;
 
   constructor(api: KubernetesApi, owner: string | undefined, withOpenPod: WithOpenPod) {
     this.#api = api;
@@ -55,19 +57,22 @@ export class NetworkWall {
     await targets;
   }
 
-  /** @throws UNSUPPORTED when the pod still reaches something */
+  /** @throws UNSUPPORTED when the pod still reaches something, ENGINE_UNAVAILABLE where others of this server did not */
   async prove(reach: Reach, pod: Pod, { signal }: CallOptions): Promise<void> {
     const targets = [...((await this.#targets) ?? []), ...targetsOf(pod)];
     const isClosed = async (): Promise<boolean> => !(await Promise.all(targets.map(reach))).includes(true);
     let closedLooks = 0;
     for (let waitedMs = 0; waitedMs < closesMs; waitedMs += lookMs) {
       closedLooks = (await isClosed()) ? closedLooks + 1 : 0;
-      if (closedLooks >= minClosedLooks) return;
+      if (closedLooks >= minClosedLooks) {
+        this.#hasHeld = true;
+        return;
+      }
       await sleep(lookMs, undefined, { signal });
     }
     // The policy may have been deleted: the next sandbox makes it again.
     this.#targets = undefined;
-    throw notEnforced();
+    throw this.#hasHeld ? notInTime() : notEnforced();
   }
 
   async #prepare(image: string, options: CallOptions): Promise<readonly NetworkTarget[]> {
@@ -122,6 +127,17 @@ function notEnforced(): GloveboxError {
     {
       suggestion: `Install what enforces them (Calico, Cilium or kube-router), ${accept}`,
       context: { engine: engineName, missing: "noNetwork" },
+    },
+  );
+}
+
+function notInTime(): GloveboxError {
+  return new GloveboxError(
+    "ENGINE_UNAVAILABLE",
+    `The cluster's network policy was not in force ${closesMs / 1000} s after a sandbox had started, so nothing was run in it. Earlier ones were closed.`,
+    {
+      suggestion: "Try again; if it lasts, look whether what enforces the cluster's network policies is running.",
+      context: { engine: engineName },
     },
   );
 }
