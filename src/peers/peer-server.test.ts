@@ -270,7 +270,7 @@ describe("bad input at a peer server", () => {
     ["input before start", Buffer.alloc(10), /^1008/],
     ["a message beyond every command", "x".repeat(2 * 1024 * 1024 + 1), /^1009/],
     ["a request without a command", JSON.stringify({ ...start, request: { sandbox_id: "sbx-1" } }), /INVALID_REQUEST/],
-    ["a field that is unknown", JSON.stringify({ ...start, request: { ...exec, user: "0:0" } }), /INVALID_REQUEST/],
+    ["a field that is unknown", JSON.stringify({ ...start, request: { ...exec, owner: "0:0" } }), /INVALID_REQUEST/],
     ["null", JSON.stringify({ ...start, request: null }), /^1008/],
   ])("%s does nothing, and the server goes on", async (_, message, expected) => {
     let called = 0;
