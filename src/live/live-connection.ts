@@ -11,7 +11,7 @@ import {
 } from "../operations/contract/live-messages.ts";
 import type { OperationCall } from "../operations/contract/operation-call.ts";
 import type { OperationEvent, SignalToSend } from "../operations/contract/operation-event.ts";
-import { GloveboxError } from "../errors/glovebox-error.ts";
+import { GloveboxError, invalidField } from "../errors/glovebox-error.ts";
 import { LiveInput } from "./live-input.ts";
 import { NewestValues } from "./newest-values.ts";
 import { WireEncoder } from "./wire-encoder.ts";
@@ -51,6 +51,7 @@ export class LiveConnection {
   readonly #signals = new NewestValues<SignalToSend>(16);
   readonly #encoder = new WireEncoder();
   #hasStarted = false;
+  #bringsInput = false;
   #credit = firstLiveCredit;
   #granted: PromiseWithResolvers<void> = Promise.withResolvers();
 
@@ -135,6 +136,7 @@ export class LiveConnection {
     if (this.gone.aborted) return;
     try {
       if (!isBinary) this.#obey(parseMessage(data, this.#hasStarted));
+      else if (this.#bringsInput) this.#refuseInput();
       else if (this.#hasStarted && data.length <= maxLiveBytes) this.#input.receive(data);
       else throw new RangeError(`input comes after start, in messages of at most ${maxLiveBytes} bytes`);
     } catch (error) {
@@ -144,11 +146,18 @@ export class LiveConnection {
     }
   }
 
+  /** Its request has it already, and one of the two would be lost. */
+  #refuseInput(): void {
+    const refusal = invalidField("stdin", "to be left out where standard input follows the request", "both");
+    this.end({ body: JSON.stringify(refusal.toWire()), isError: true }, closed.badMessage);
+  }
+
   #obey(message: ClientMessage): void {
     if ((message.type === "start") === this.#hasStarted) throw new RangeError("start comes first, and once");
     switch (message.type) {
       case "start":
         this.#hasStarted = true;
+        this.#bringsInput = message.request["stdin"] !== undefined;
         return this.#start.resolve(message);
       case "input_end":
         return this.#input.end();

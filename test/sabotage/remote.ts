@@ -25,4 +25,12 @@ export const remoteSabotages: readonly Sabotage[] = [
     test: "test/security/remote-attacks.test.ts",
     name: "by reading nothing holds its program up",
   },
+  {
+    id: "remote: input beside that of the request is lost",
+    file: "src/live/live-connection.ts",
+    find: "else if (this.#bringsInput) this.#refuseInput();",
+    replace: "else if (this.#bringsInput) return;",
+    test: "test/security/remote-attacks.test.ts",
+    name: "by input beside a request that has it",
+  },
 ];

@@ -148,7 +148,7 @@ describe("a client that breaks the rules", () => {
     ["an id of its own beside the path's", ({ say }) => say({ type: "start", request: { sandbox_id: "x" } }), 1000],
     ["a command that is none", ({ say }) => say(started([])), 1000],
     ["a command beyond all bounds", ({ say }) => say(started(Array.from({ length: 65_001 }, () => "x"))), 1000],
-    ["a field that there is not", ({ say }) => say({ type: "start", request: { command: ["id"], user: "0" } }), 1000],
+    ["a field that there is not", ({ say }) => say({ type: "start", request: { command: ["id"], uid: "0" } }), 1000],
   ];
 
   it.each(nonsense)("by %s is cut off, and nothing runs", async (_, attack, code) => {
@@ -176,6 +176,18 @@ describe("a client that breaks the rules", () => {
     attack(call);
     expect(await call.closed).toBe(1008);
     await until(() => sleepersFor(call.seconds).length === 0);
+  });
+
+  it.each(["x", ""])("by input beside a request that has it (%j) is told so, and loses its program", async (stdin) => {
+    const seconds = uniqueSeconds();
+    const call = await opened();
+    call.say({ type: "start", request: { command: ["sh", "-c", `sleep ${seconds}`], stdin } });
+    call.say({ type: "input_end" });
+    await until(() => sleepersFor(seconds).length > 0);
+    call.socket.send(Buffer.from("y"));
+    expect(await call.closed).toBe(1008);
+    expect(call.events.at(-1)).toMatchObject({ event: "error", error: { error_type: "INVALID_REQUEST" } });
+    await until(() => sleepersFor(seconds).length === 0);
   });
 
   it("by reading nothing holds its program up, and the server buffers no more than was granted", async () => {
