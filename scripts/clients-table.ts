@@ -9,8 +9,12 @@ export interface ClientRow {
   readonly engines: Readonly<Record<string, PythonCount>>;
 }
 
+/** What is kept of a program that did all it should and then aborted. */
+export const abortedAtExit = "printed all, and ended with SIGABRT";
+
 /** Why a test fails here, by its name or by what it said; the first that fits. */
 const reasons: readonly (readonly [RegExp, string])[] = [
+  [new RegExp(`^${abortedAtExit}$`), "aborts at its exit, in the native part of E2B's SDK"],
   [/pause|resume|autoPause/i, "needs pausing"],
   [/snapshot|fork/i, "needs snapshots or forks"],
   [/network|internet_access|allow_public_traffic|test_host|Name or service not known/i, "needs a network"],

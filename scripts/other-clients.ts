@@ -10,7 +10,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startKeyServer } from "../test/helpers/key-server.ts";
 import { sessionImages } from "../test/helpers/test-images.ts";
-import { withClientsTable, type ClientRow } from "./clients-table.ts";
+import { abortedAtExit, withClientsTable, type ClientRow } from "./clients-table.ts";
 import { assertUnmodified, e2bSuite, haveImages } from "./e2b-suite.ts";
 import { clientEnvironment, installClients, programs, pythonPackages, runProgram } from "./foreign-clients.ts";
 import { pythonSuites, runPythonSuite, type PythonCount } from "./python-suites.ts";
@@ -41,7 +41,9 @@ async function runOn(engine: string): Promise<void> {
     for (const program of programs) {
       const { exitCode, stdout, stderr } = await runProgram(clients, program, environment);
       const hasPassed = exitCode === 0 && stdout === program.prints;
-      const failed = hasPassed ? [] : [{ test: program.file, message: errorLine(stderr) ?? `ended with ${exitCode}` }];
+      const isAbort = exitCode === "SIGABRT" && stdout === program.prints;
+      const message = isAbort ? abortedAtExit : (errorLine(stderr) ?? `ended with ${exitCode}`);
+      const failed = hasPassed ? [] : [{ test: program.file, message }];
       keep(program.name, program.package, engine, { passed: hasPassed ? 1 : 0, skipped: 0, failed });
     }
     for (const suite of pythonSuites) {

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { reasonOf, withClientsTable, type ClientRow } from "../scripts/clients-table.ts";
+import { abortedAtExit, reasonOf, withClientsTable, type ClientRow } from "../scripts/clients-table.ts";
 import { programs } from "../scripts/foreign-clients.ts";
 import { countOf, pythonSuites } from "../scripts/python-suites.ts";
 import { projectFolder } from "./helpers/project-folder.ts";
@@ -38,5 +38,6 @@ it("a report in JUnit XML counts what failed, what was skipped and what could no
     { name: "some", package: "some==1", engines },
   ]);
   expect(text).toContain("| some | `some==1` | local | 1 | 1 | 1 | 1 needs pausing |");
+  expect(reasonOf({ test: "watch.py", message: abortedAtExit })).toMatch(/^aborts at its exit/);
   expect(() => reasonOf({ test: "tests.b", message: "collection failure" })).toThrow("No reason is known for tests.b");
 });

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { clientEnvironment, lackOfClients, programs, runProgram } from "../../scripts/foreign-clients.ts";
 import { startKeyServer, type KeyServer, type TestKey } from "../helpers/key-server.ts";
+import { skipOrFail } from "../helpers/require.ts";
 
 const folder = process.env["GLOVEBOX_TEST_CLIENTS"] ?? "";
 const lack = lackOfClients(folder);
@@ -14,7 +15,9 @@ describe("clients that were written for E2B, unmodified", () => {
     key = await server.addKey("clients");
   });
   afterAll(() => server?.[Symbol.asyncDispose]());
-  beforeEach((context) => context.skip(lack !== null, lack ?? ""));
+  beforeEach((context) => {
+    if (lack !== null) skipOrFail(context, "clients", lack);
+  });
 
   it.for(programs.filter(({ refused }) => refused === undefined))(
     "$name runs as its users write it",

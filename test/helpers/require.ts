@@ -1,6 +1,6 @@
 import type { TestContext } from "vitest";
 
-/** What a test can require: real engines and servers, which `test/testbed/up.sh` and Debian packages provide, and the corpus. */
+/** What a test can require: real engines and servers, which `test/testbed/up.sh` and Debian packages provide, the corpus, and clients of others. */
 export const requirements = [
   "docker",
   "podman",
@@ -14,6 +14,7 @@ export const requirements = [
   "postgres",
   "chromium",
   "corpus",
+  "clients",
 ] as const;
 export type Requirement = (typeof requirements)[number];
 
