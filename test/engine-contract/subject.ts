@@ -23,6 +23,8 @@ export interface Subject {
   readonly ownUsers?: UidRange;
   /** A small memory limit that the engine accepts, in MiB; default 64. */
   readonly smallMemoryMb?: number;
+  /** The largest file, in bytes, that programs may make without filling it, where a limit holds for that; default: none does. */
+  readonly maxSparseBytes?: number;
   /** How many times as long as usual a behaviour may take; default 1. */
   readonly patience?: number;
   /** A new adapter to the real engine; the suite closes it. */
@@ -33,6 +35,8 @@ export interface Subject {
   readonly removeImage?: (reference: string) => Promise<void>;
   /** Id of an image, whatever it is; left out: the engine commits no containers. */
   readonly imageId?: (reference: string) => Promise<string>;
+  /** Makes an image of this context (a tar) where the engine itself builds none; disposal removes it. */
+  readonly bringImage?: (reference: string, context: Buffer) => Promise<AsyncDisposable>;
   readonly images: SubjectImages;
   /** Environment variables that the engine itself sets. */
   readonly environmentNames: readonly string[];

@@ -286,7 +286,7 @@ function helloOf(pod: Fields): Parameters<SupervisorStandIn["hello"]>[0] {
   const { build, probes } = podTerms(
     supervisorBinary("x64"),
     { user, group: user },
-    { cpus: 1, memoryBytes: 1, pids: 1 },
+    { limits: { cpus: 1, memoryBytes: 1, pids: 1 } },
   );
   return {
     ...{ mode: 2, capabilities: 0n, user, group: user, tail: Buffer.from(build) },

@@ -18,6 +18,7 @@ import os from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createId } from "../../src/base/id.ts";
+import { tarOf } from "../../src/base/tar/tar.ts";
 import { agentEntrypoint, groupOwner, success } from "../helpers/agent-scene.ts";
 import { failureOf } from "../helpers/failure-of.ts";
 import { runCommand } from "../helpers/run-command.ts";
@@ -25,25 +26,23 @@ import { serveGlovebox } from "../helpers/served-glovebox.ts";
 import { testImages } from "../helpers/test-images.ts";
 import { clusterEnvironment } from "./cluster-environment.ts";
 import { useCluster } from "./cluster-glovebox.ts";
+import { imageOnNode } from "./node-image.ts";
 
 const root = realpathSync(mkdtempSync(path.join(os.tmpdir(), "glovebox-test-agents-")));
 const image = `glovebox-test/agent:${createId("image").replace("_", "-")}`;
-/** Brings images to the cluster's node: `ctr`, with its address and namespace. */
-const [ctr, ...ctrWords] = (process.env["GLOVEBOX_TEST_KUBERNETES_CTR"] ?? "").split(" ");
+let brought: AsyncDisposable | undefined;
 
 beforeAll(() => {
-  if (!ctr) throw new Error("Set GLOVEBOX_TEST_KUBERNETES_CTR: the image of these agents must come to the node.");
-  const context = mkdtempSync(path.join(root, "image-"));
-  writeFileSync(path.join(context, "entrypoint.sh"), agentEntrypoint, { mode: 0o755 });
-  writeFileSync(path.join(context, "Dockerfile"), `FROM ${testImages.python}\nCOPY entrypoint.sh /app/entrypoint.sh\n`);
-  execFileSync("docker", ["build", "-q", "-t", image, context], { stdio: "pipe" });
-  const archive = path.join(context, "image.tar");
-  execFileSync("docker", ["save", "-o", archive, image]);
-  execFileSync(ctr, [...ctrWords, "images", "import", archive], { stdio: "pipe" });
+  // Such a context makes no file executable.
+  const dockerfile = `FROM ${testImages.python}\nCOPY entrypoint.sh /app/entrypoint.sh\nRUN chmod 755 /app/entrypoint.sh\n`;
+  const files = { Dockerfile: dockerfile, "entrypoint.sh": agentEntrypoint };
+  brought = imageOnNode(
+    image,
+    tarOf(Object.entries(files).map(([name, text]) => ({ path: name, content: Buffer.from(text) }))),
+  );
 }, 120_000);
-afterAll(() => {
-  if (ctr) execFileSync(ctr, [...ctrWords, "images", "rm", `docker.io/${image}`], { stdio: "pipe" });
-  execFileSync("docker", ["rmi", "-f", image], { stdio: "pipe" });
+afterAll(async () => {
+  await brought?.[Symbol.asyncDispose]();
   rmSync(root, { recursive: true, force: true });
 });
 

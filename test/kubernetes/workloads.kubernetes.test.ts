@@ -140,14 +140,27 @@ for work in (lambda: open(gb_wheel.__file__, "w"), lambda: os.remove(gb_wheel.__
 
 describe("a cluster's RuntimeClasses", () => {
   const glovebox = useCluster();
+  /** As many processes as it may have at once, which end with it. */
+  const forks = `
+import os, signal
+print(open("/proc/version").read())
+made = 0
+try:
+    while made < 200:
+        if os.fork() == 0:
+            signal.pause()
+        made += 1
+except OSError as error:
+    print(error.errno, made)
+`;
   const run = (oci_runtime: string) =>
-    glovebox().execute({ language: "python", code: "print(open('/proc/version').read())", oci_runtime });
+    glovebox().execute({ language: "python", code: forks, oci_runtime, limits: { pids: 40 } });
 
   it("are OCI runtimes by their names, and no others", async (context) => {
     const { message } = await failureOf(run("absent"), "UNSUPPORTED");
     expect(message).toMatch(/no RuntimeClass "absent" for sandboxes: .*not found/);
     const answer = await run("gvisor").catch((error: unknown) => error);
     if (answer instanceof Error && /no RuntimeClass/.test(answer.message)) context.skip("the cluster has no gVisor");
-    expect(answer).toMatchObject({ outcome: "completed", stdout: expect.stringContaining("gvisor") });
+    expect(answer).toMatchObject({ outcome: "completed", stdout: expect.stringMatching(/gvisor[^]*\n11 3\d\n$/) });
   });
 });

@@ -16,6 +16,7 @@ const spec: ContainerSpec = {
   limits: { cpus: 0.5, memoryBytes: 256 * 1_048_576, pids: 64 },
   scratch: [{ path: "/work", sizeBytes: 8_388_608 }],
 };
+const unschedulable = { type: "PodScheduled", status: "False", reason: "Unschedulable" };
 let folder: string;
 let api: KubernetesStandIn;
 let engine: KubernetesEngine;
@@ -109,15 +110,6 @@ describe("KubernetesEngine", () => {
           },
         ],
       },
-    });
-  });
-
-  it("tells its supervisor the limits that no field of a pod has", async () => {
-    const container = await engine.create({ ...spec, limits: { ...spec.limits, openFiles: 100 } });
-    await container.start();
-    expect(api.supervisors.at(-1)?.got("SETUP")[0]?.fields).toMatchObject({
-      ...{ processes: 67, openFiles: 100, signals: 1_024, queueBytes: 262_144, lockedBytes: 65_536 },
-      fileBytes: 268_435_456n,
     });
   });
 
@@ -290,16 +282,7 @@ describe("KubernetesEngine", () => {
     [
       "no node has room",
       "CAPACITY",
-      {
-        conditions: [
-          {
-            type: "PodScheduled",
-            status: "False",
-            reason: "Unschedulable",
-            message: "0/1 nodes: Insufficient memory.",
-          },
-        ],
-      },
+      { conditions: [{ ...unschedulable, message: "0/1 nodes: Insufficient memory." }] },
       /no node with room for the sandbox: 0\/1 nodes: Insufficient memory/,
     ],
     [

@@ -158,7 +158,7 @@ export class KubernetesEngine implements Engine {
       const environment = usualEnvironment;
       const onRemoved = (): void => this.#users.release(own);
       const restoreVolumes = (given: CallOptions): Promise<void> => this.#supervisor.restore(given);
-      const terms = podTerms(this.#binary, user, spec.limits);
+      const terms = podTerms(this.#binary, user, spec);
       const [epoch, firstEpoch] = [this.#options.randomInteger(1, 65_536), this.#options.randomInteger(1, 65_536)];
       const { mounts: folders = [] } = spec;
       const fill: PodPlaceParts["fill"] =
@@ -184,7 +184,7 @@ export class KubernetesEngine implements Engine {
     const key = await this.#make(spec, { user, isDenied: true }, signal);
     const target = { key, image, container: containerName, restoreVolumes: () => this.#supervisor.restore({ signal }) };
     const epoch = this.#options.randomInteger(1, 65_536);
-    const place = { target, terms: podTerms(this.#binary, user, spec.limits), epoch };
+    const place = { target, terms: podTerms(this.#binary, user, spec), epoch };
     const own = new Set(memoryFolders(spec).map(({ path }) => path));
     return {
       read: (given) => readPod(this.#api, key, given),

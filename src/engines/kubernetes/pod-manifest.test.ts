@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { ContainerSpec } from "../container-spec.ts";
+import { supervisorBinary } from "../supervised/supervisor-binary.ts";
 import { labelsForSelectors, podManifest, readLabels } from "./pod-manifest.ts";
+import { podTerms } from "./pod-terms.ts";
 
 const spec: ContainerSpec = {
   name: "box",
@@ -67,4 +69,15 @@ it("keeps labels that Kubernetes has no place for", () => {
     empty: "",
   });
   for (const text of [undefined, "{", "null", "[1]"]) expect(readLabels({ "glovebox.labels": text ?? "" })).toEqual({});
+});
+
+describe("podTerms", () => {
+  it("has the limits that no field of a pod has, and leaves signals and queues to a runtime that is named", () => {
+    const termsOf = (more: Partial<ContainerSpec>) =>
+      podTerms(supervisorBinary("x64"), options.user, { ...spec, ...more });
+    const limits = { processes: 11, openFiles: 100, lockedBytes: 65_536, fileBytes: 80_000_000 };
+    const given = { limits: { ...spec.limits, openFiles: 100 } };
+    expect(termsOf(given).limits).toEqual({ ...limits, signals: 1_024, queueBytes: 262_144 });
+    expect(termsOf({ ...given, ociRuntime: "gvisor" }).limits).toEqual({ ...limits, signals: 0, queueBytes: 0 });
+  });
 });

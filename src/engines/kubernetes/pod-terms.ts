@@ -1,6 +1,6 @@
 import type { MountEntry } from "../../base/mount-table.ts";
 import { spawnFilter } from "../../policy/seccomp/spawn-filter.ts";
-import { defaultOpenFiles, type ContainerLimits } from "../container-spec.ts";
+import { defaultOpenFiles, type ContainerSpec } from "../container-spec.ts";
 import type { ProgramLimits, ToldStart, SupervisorTerms, UserAndGroup } from "../supervised/channel/hello.ts";
 import type { SupervisorBinary } from "../supervised/supervisor-binary.ts";
 import { userLimits, type UserLimit } from "../user-limits.ts";
@@ -12,23 +12,26 @@ const supervisorsProcesses = 3;
 export function podTerms(
   { architecture, build }: SupervisorBinary,
   user: UserAndGroup,
-  limits: ContainerLimits,
+  spec: Pick<ContainerSpec, "limits" | "ociRuntime">,
 ): SupervisorTerms {
   const { program, probes } = spawnFilter(architecture, { setuidBits: false });
   return {
     ...{ build, architecture, mode: "shared", becomes: null, own: user, programs: user },
-    ...{ capabilities: 0n, tags: null, filter: program, probes, limits: programLimits(limits), tellsStart: true },
+    ...{ capabilities: 0n, tags: null, filter: program, probes, limits: programLimits(spec), tellsStart: true },
     // Without it the kernel is gVisor's, in which a program of this user could forge what the supervisor says.
     facts: ["SUBREAPER"],
   };
 }
 
 /** What no field of a pod sets: for its user, which no other pod of this server has, and for each program. */
-function programLimits({ pids, memoryBytes, openFiles = defaultOpenFiles }: ContainerLimits): ProgramLimits {
+function programLimits({ limits, ociRuntime }: Pick<ContainerSpec, "limits" | "ociRuntime">): ProgramLimits {
+  const { pids, memoryBytes, openFiles = defaultOpenFiles } = limits;
   const ofUser = (limit: UserLimit["name"]): number => userLimits.find(({ name }) => name === limit)?.value ?? 1;
+  // gVisor, whose kernel each pod has for itself, takes no order about signals and queues: a named runtime's own limits hold.
+  const ofKernel = (limit: UserLimit["name"]): number => (ociRuntime === undefined ? ofUser(limit) : 0);
   return {
-    ...{ processes: pids + supervisorsProcesses, openFiles, signals: ofUser("sigpending") },
-    ...{ queueBytes: ofUser("msgqueue"), lockedBytes: ofUser("memlock") },
+    ...{ processes: pids + supervisorsProcesses, openFiles, signals: ofKernel("sigpending") },
+    ...{ queueBytes: ofKernel("msgqueue"), lockedBytes: ofUser("memlock") },
     // All that programs may write lies in the pod's memory, but for the file of their last words.
     fileBytes: memoryBytes,
   };
