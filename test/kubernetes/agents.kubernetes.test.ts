@@ -10,6 +10,7 @@ import {
   readlinkSync,
   realpathSync,
   rmSync,
+  truncateSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -163,7 +164,8 @@ echo x >run; chmod 6755 run && echo taken; chmod 755 run; rm -r old; ln -s / old
 
   it("refuses a folder that does not fit before anything runs", async () => {
     const folder = project();
-    execFileSync("truncate", ["-s", "3G", path.join(folder, "large")]);
+    writeFileSync(path.join(folder, "large"), "");
+    truncateSync(path.join(folder, "large"), 3 * 1024 ** 3);
     const { message } = await failureOf(run(folder, "echo ran"), "POLICY_DENIED");
     expect(message).toMatch(/more to copy than/);
   });

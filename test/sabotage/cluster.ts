@@ -48,7 +48,7 @@ export const clusterSabotages: readonly Sabotage[] = [
     file: "src/engines/kubernetes/network-wall.ts",
     find: "this.#targets = undefined;\n    throw this.#hasHeld",
     replace: "throw this.#hasHeld",
-    test: engine,
+    test: "src/engines/kubernetes/network-wall.test.ts",
     name: "refuses a cluster that does not enforce policies, and makes the policy again for the next sandbox",
   },
   {

@@ -179,7 +179,7 @@ export const kubernetesSabotages: readonly Sabotage[] = [
     file: `${folder}/network-wall.ts`,
     find: "if (closedLooks >= minClosedLooks) {",
     replace: "if (closedLooks >= 0) {",
-    test: engineTest,
+    test: "src/engines/kubernetes/network-wall.test.ts",
     name: "refuses a cluster that does not enforce policies",
   },
   {
@@ -187,7 +187,7 @@ export const kubernetesSabotages: readonly Sabotage[] = [
     file: `${folder}/network-wall.ts`,
     find: "if (found.length === 0) throw notProvable();",
     replace: "",
-    test: engineTest,
+    test: "src/engines/kubernetes/network-wall.test.ts",
     name: "for no proof",
   },
   {

@@ -348,58 +348,6 @@ describe("KubernetesEngine", () => {
     expect((await failureOf(engine.create(spec), code)).message).toMatch(/^[^\n]+$/);
   });
 
-  describe("where the network is not accepted", () => {
-    const denied = (labels: Readonly<Record<string, string>>): boolean => labels["glovebox.network"] === "none";
-    beforeEach(async () => {
-      engine = api.engine(await configFile(), { GLOVEBOX_KUBERNETES_ACCEPT: "" });
-    });
-
-    it("runs nothing before the policy is seen to hold inside, and asks an open pod once what can be reached", async () => {
-      // A new pod is open for its first moments.
-      api.reaches = (labels, tries) => !denied(labels) || tries <= 4;
-      await started();
-      expect([...api.networkPolicies.values()]).toMatchObject([
-        { spec: { podSelector: { matchLabels: { "glovebox.network": "none" } }, policyTypes: ["Ingress", "Egress"] } },
-      ]);
-      expect([...api.pods.keys()]).toEqual(["glovebox-sbx-1"]);
-      expect(labelsOfMadePods()[0]).toMatchObject({ "glovebox.owner": "own-1" });
-      const [open, sandbox] = api.supervisors;
-      expect(open!.got("DIAL")[0]!.fields).toMatchObject({ port: 10_250, tail: Buffer.from([10, 0, 0, 1]) });
-      expect(sandbox!.got("DIAL").length).toBeGreaterThanOrEqual(6);
-      expect(sandbox!.got("SPAWN")).toEqual([]);
-      await (await engine.create({ ...spec, name: "two" })).start();
-      expect(api.supervisors).toHaveLength(3);
-    });
-
-    it("refuses a cluster that does not enforce policies, and makes the policy again for the next sandbox", async () => {
-      api.reaches = () => true;
-      const container = await engine.create({ ...spec, labels: { ...spec.labels, "glovebox.network": "any" } });
-      const error = await failureOf(container.start(), "UNSUPPORTED");
-      expect(error.message).toMatch(/does not enforce network policies/);
-      expect(error.suggestion).toMatch(/Calico, Cilium or kube-router.*GLOVEBOX_KUBERNETES_ACCEPT=network/);
-      expect(api.supervisors.flatMap((each) => each.got("SPAWN"))).toEqual([]);
-      // Somebody may have deleted it.
-      api.networkPolicies.clear();
-      await engine.create({ ...spec, name: "two" });
-      expect(api.networkPolicies.size).toBe(1);
-    });
-
-    it("asks to try again where pods were closed before and one is not", async () => {
-      api.reaches = (labels) => !denied(labels);
-      await started();
-      api.reaches = () => true;
-      const container = await engine.create({ ...spec, name: "two" });
-      const error = await failureOf(container.start(), "ENGINE_UNAVAILABLE");
-      expect(error).toMatchObject({ retryable: true, message: expect.stringMatching(/not in force 5 s after/) });
-      expect(api.supervisors.flatMap((each) => each.got("SPAWN"))).toEqual([]);
-    });
-
-    it("takes a pod that reaches nothing anyway for no proof", async () => {
-      expect((await failureOf(engine.create(spec), "UNSUPPORTED")).message).toMatch(/Nothing shows whether/);
-      expect(api.pods.size).toBe(0);
-    });
-  });
-
   it("ends a pod by the stream, then removes its object with a grace that tells the truth", async () => {
     const container = await started();
     const removed = container.remove();

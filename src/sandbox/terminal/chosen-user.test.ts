@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { chosenUser, type UserPlace } from "./chosen-user.ts";
+import { chosenUser, userNamed, type UserPlace } from "./chosen-user.ts";
 
 const passwd = [
   "root:x:0:0:root:/root:/bin/sh",
@@ -103,5 +103,14 @@ describe("chosenUser", () => {
   it("refuses any beside a writable folder of the host", async () => {
     const place = placeWith({ chosenUsers: "any", writablePaths: ["/home/ana/project"] });
     await expect(chosenUser(place, "1000")).rejects.toMatchObject({ errorType: "UNSUPPORTED" });
+  });
+});
+
+describe("userNamed", () => {
+  it("takes the first line of exactly that name, and no part of another", () => {
+    const passwd = "roots:x:5:5::/:\nroot:x:7:8:a:b:c\nroot:x:9:9::/:\nhalf:x:1\n";
+    expect(userNamed("root", passwd)).toBe("7:8");
+    expect(userNamed("half", passwd)).toBe(null);
+    expect(userNamed("oot", passwd)).toBe(null);
   });
 });
