@@ -63,7 +63,7 @@ export const kubernetesSubject: Subject = {
     "network.interfaces": "the deployment of these tests accepts the cluster's network",
     "network.unreachable": "the deployment of these tests accepts the cluster's network",
     "live-copy.hostile":
-      "while a program goes on killing all that its user may, which the supervisor has too, no report came within six minutes on one node",
+      "two runs on a busy node stood still here for minutes, and why is not known: a program that kills all that its user may shares the supervisor's user",
     "user-shares.pressure": "no field of a pod covers /proc/pressure",
     "limits.sockets": "control groups of version 1 leave out what sockets hold",
     "listing.states": "a pod is listed as running from its creation on: its first process waits for the server",
