@@ -41,6 +41,7 @@ const ofText = [
   "src/base/streams/utf8.ts utf8Length",
   "src/base/versions/upstream-version.ts parseUpstreamVersion",
   "src/config/layers/json-error-position.ts jsonErrorPosition",
+  "src/config/schema/preview-schema.ts readDomain",
   "src/e2b/envd/filesystem/file-attributes.ts parseAttributes",
   "src/e2b/interpreter/execution-events.ts parseShownJson",
   "src/e2b/interpreter/languages.ts findLanguage",

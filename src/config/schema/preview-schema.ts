@@ -37,12 +37,19 @@ export function toPreview({ domain, backend }: z.output<z.ZodObject<PreviewShape
   return { domain: domain === null ? null : readDomain(domain), backend };
 }
 
+/** Of a name of hosts, below which ours have labels of their own. */
+const maxNameChars = 200;
+/** With its scheme and port. */
+const maxDomainChars = maxNameChars + "https://:65535".length;
+
 /** `[scheme://]name[:port]`; the name has at least two labels, the last of which is not a number; null for other texts. */
 export function readDomain(text: string): Config["preview"]["domain"] {
+  if (text.length > maxDomainChars) return null;
   const label = "[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?";
   const form = new RegExp(`^(?:(https?)://)?((?:${label}\\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?)(?::(\\d{1,5}))?$`);
   const [, scheme = "http", name, port] = form.exec(text) ?? [];
-  if (name === undefined || name.length > 200 || Number(port ?? 1) > 65_535 || name.endsWith(".localhost")) return null;
+  if (name === undefined || name.length > maxNameChars || Number(port ?? 1) > 65_535 || name.endsWith(".localhost"))
+    return null;
   return { scheme: scheme === "https" ? "https" : "http", name, port: port === undefined ? null : Number(port) };
 }
 
