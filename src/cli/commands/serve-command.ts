@@ -187,8 +187,10 @@ async function prepareTemplates(call: CallOperation, io: CommandIo): Promise<voi
     );
     if (image !== "") say("the images of E2B's templates are ready");
   } catch (error) {
-    // On such engines there is nothing to make, and the server ends.
-    if (!(error instanceof GloveboxError)) throw error;
+    // Nobody waits for this: whatever it is, it must not end the server, and the first sandbox that needs an image tries again.
+    if (!(error instanceof GloveboxError))
+      return say(`the images of E2B's templates cannot be made yet: ${String(error)}`);
+    // Engines that make no images, engines that are not there, and a server that ends, have nothing to say.
     if (["UNSUPPORTED", "ENGINE_UNAVAILABLE", "CANCELLED"].includes(error.errorType)) return;
     say(`the images of E2B's templates cannot be made yet: ${error.message} ${error.suggestion}`);
   }
