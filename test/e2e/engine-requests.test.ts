@@ -18,6 +18,18 @@ const quietMs = 700;
 /** The pool looks at an image every few seconds, whatever is called: it cannot hit all. */
 const tries = 3;
 
+/** The container that a request is about; "" when it is about none. */
+const containerOf = (line: string): string => /containers\/(\w{64})/.exec(line)?.[1] ?? "";
+
+/** The lines without those that made new containers: each is created after one look at its image. */
+function ofCall(lines: readonly string[], known: ReadonlySet<string>): readonly string[] {
+  let looks = lines.filter((line) => line.includes("/containers/create")).length;
+  return lines.filter((line) => {
+    if (line.includes("/images/")) return looks-- <= 0;
+    return !line.includes("/containers/create") && known.has(containerOf(line));
+  });
+}
+
 /** The first lines of all requests to an engine, in the order in which it gets them. */
 class EngineRequests {
   readonly #lines: string[] = [];
@@ -44,14 +56,18 @@ class EngineRequests {
     return this.#lines.length;
   }
 
-  /** What the engine is asked from the call to its answer; of several calls the one that asks least. */
+  /**
+   * What the engine is asked from the call to its answer, without what makes the next sandbox meanwhile; of several calls
+   * the one that asks least.
+   */
   async during(call: () => Promise<unknown>): Promise<readonly string[]> {
     const all: (readonly string[])[] = [];
     for (let tried = 0; tried < tries; tried++) {
       await this.#untilQuiet();
       const begun = this.count;
+      const known = new Set(this.#lines.map(containerOf));
       await call();
-      all.push(this.#lines.slice(begun));
+      all.push(ofCall(this.#lines.slice(begun), known));
     }
     return all.toSorted((one, other) => one.length - other.length)[0] ?? [];
   }
@@ -103,11 +119,8 @@ describe.each(["docker", "podman"] as const)("what %s is asked", (engine) => {
         const response = await warm().run({ ...python(code), timeout_seconds: 1 });
         expect(response).toMatchObject({ outcome: "timed_out", stdout: "1\n" });
       });
-      // Meanwhile the next one is made.
-      const made = lines.flatMap((line) => /containers\/(\w+)\/attach/.exec(line)?.[1] ?? []);
-      const ofRun = lines.filter(
-        (line) => made.every((id) => !line.includes(id)) && !/images|containers\/create/.test(line),
-      );
+      // In its second the pool may look at the image too.
+      const ofRun = lines.filter((line) => !line.includes("/images/"));
       const asks = ofRun.map((line) => line.replace(/^([A-Z]+) \/containers\/\w{64}(?:\/(\w+))?\??\S* .*/, "$1 $2"));
       // Its removal may have begun, and waits for nothing but the engine.
       const removed = asks.indexOf("DELETE ");

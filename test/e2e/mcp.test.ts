@@ -123,9 +123,8 @@ describe.each([cases[0]!, cases[3]!])("a long call by $revision, on $engine", (s
       { language: "python", code },
       { onprogress: (p) => heard.push(p) },
     );
-    expect(first).toMatchObject({
-      structuredContent: { status: "running", run_id: expect.stringMatching(/^run-/), stdout_tail: expect.any(String) },
-    });
+    // A slow machine has printed nothing yet, and an empty tail is left out.
+    expect(first).toMatchObject({ structuredContent: { status: "running", run_id: expect.stringMatching(/^run-/) } });
     const { run_id } = first.structuredContent as { run_id: string };
     const last = await settled(agent(), first, (p) => heard.push(p));
     expect(last).toMatchObject({ structuredContent: { outcome: "completed" } });

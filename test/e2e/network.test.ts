@@ -50,9 +50,9 @@ describe.each(places)("network on $name", ({ engine, runtime }) => {
   it("carries bodies both ways, and several connections at once", async () => {
     const code = `
 import concurrent.futures, hashlib, sys, urllib.request
-body = bytes(range(256)) * 8192
+body = bytes(range(256)) * 2048
 def send(index):
-    return hashlib.sha256(urllib.request.urlopen(sys.argv[1] + "/echo", data=body, timeout=20).read()).hexdigest()
+    return hashlib.sha256(urllib.request.urlopen(sys.argv[1] + "/echo", data=body, timeout=60).read()).hexdigest()
 with concurrent.futures.ThreadPoolExecutor(20) as pool:
     print(set(pool.map(send, range(40))) == {hashlib.sha256(body).hexdigest()})
 `;

@@ -5,7 +5,7 @@ import type { SandboxFiles } from "../../src/sandbox/files/sandbox-files.ts";
 import { bytesOf } from "../helpers/bytes-of.ts";
 import { failureOf } from "../helpers/failure-of.ts";
 import type { Topic } from "./behaviour.ts";
-import { inEachImage } from "./in-each-image.ts";
+import { inEachImage, inMinimalImage } from "./in-each-image.ts";
 
 const needs = { capability: "programs", timeoutMs: 120_000 } as const;
 const strangeNames = [
@@ -55,7 +55,7 @@ export const files: Topic = (behaviour) => {
     "files.big",
     "100 MiB are copied in and out, and are never held here as a whole",
     (scene) =>
-      inEachImage(
+      inMinimalImage(
         scene,
         async ({ files: inside }) => {
           const piece = randomBytes(mebibyte);
