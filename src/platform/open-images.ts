@@ -8,7 +8,7 @@ import type { Sandboxes } from "../sandbox/sandboxes.ts";
 import { AgentImages, agentOfImage } from "../workloads/agent/image/agent-image.ts";
 import { ensureImage, type ProvideImage } from "../workloads/program/ensure-image.ts";
 import { BaseImage } from "../workloads/session/base-image/base-image.ts";
-import { ToolsImage } from "../workloads/session/base-image/tools-image.ts";
+import { ToolsImage, type PythonIndexSettings } from "../workloads/session/base-image/tools-image.ts";
 
 export interface OpenedImages {
   readonly baseImage: BaseImage;
@@ -55,9 +55,10 @@ export function openImages(config: Config, host: Host, installers: Sandboxes): O
   return { baseImage, agentImages, provideImage, checkImage: checkImageReference };
 }
 
-/** The index that pip asks on this machine; null if it needs a password, or there is none. */
-async function openPythonIndex(host: Pick<Host, "environment" | "platform">): Promise<string | null> {
-  const { registries } = await readRegistrySettings(host);
+/** What pip asks and trusts on this machine; an index that needs a password is left out. */
+async function openPythonIndex(host: Pick<Host, "environment" | "platform">): Promise<PythonIndexSettings> {
+  const { registries, pythonCertificates } = await readRegistrySettings(host);
   const url = registries.find(({ kind }) => kind === "python")?.url ?? null;
-  return url === null || !URL.canParse(url) || new URL(url).username !== "" ? null : url;
+  const isOpen = url !== null && URL.canParse(url) && new URL(url).username === "";
+  return { url: isOpen ? url : null, certificates: pythonCertificates };
 }

@@ -1,7 +1,11 @@
 import { Sandbox as CodeSandbox } from "@e2b/code-interpreter";
 import { Sandbox } from "e2b";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { loadHostConfig } from "../../src/config/host-config.ts";
+import { toolsImagesOf } from "../../src/engines/images/tools-image.ts";
+import { createPlatform } from "../../src/platform/platform.ts";
 import { openE2bScene, type E2bScene } from "../helpers/e2b-scene.ts";
+import { buildHostileImage } from "../helpers/hostile-image.ts";
 import { rareTag } from "../lanes/lanes.ts";
 import { useGlovebox } from "../helpers/open-glovebox.ts";
 import { testImages } from "../helpers/test-images.ts";
@@ -87,4 +91,39 @@ pandas.DataFrame({"a": numpy.arange(2)})`;
     const base = await Sandbox.create({ apiKey: limited.text });
     expect(await base.kill()).toBe(true);
   });
+});
+
+describe("code-interpreter-v1 on an image with a Python of its own on docker", () => {
+  useGlovebox("docker");
+
+  it(
+    "has the packages of the index that pip asks here, by the certificates that it trusts here",
+    { tags: [rareTag], timeout: 600_000 },
+    async () => {
+      const { config, host } = await loadHostConfig({ settings: {} });
+      await using platform = await createPlatform({ config, host, door: "person" });
+      const { engine } = await platform.chooseEngine("docker");
+      const own = { programs: { python3: 'exec /usr/bin/python3 "$@"\n' } };
+      const base = await buildHostileImage(engine, testImages.python, own);
+      const images = toolsImagesOf(base.reference);
+      try {
+        await using scene = await openE2bScene(
+          { GLOVEBOX_IMAGE_SESSION: base.reference, GLOVEBOX_E2B_TEMPLATES: "{}" },
+          "docker",
+        );
+        expect(scene.server.e2bUrl).not.toBe("");
+        const sandbox = await createOnceBuilt(() => CodeSandbox.create({ requestTimeoutMs: 60_000 }), []);
+        const { text, error } = await sandbox.runCode(`import numpy, pandas, PIL, matplotlib
+{each.__file__.split("/")[2] for each in (numpy, pandas, PIL, matplotlib)}`);
+        expect(error).toBeUndefined();
+        // Where pip installs, and the distribution does not.
+        expect(text).toBe("{'local'}");
+        const { stdout } = await sandbox.commands.run("ls /tmp; echo [$PIP_CERT]");
+        expect(stdout).toBe("[]\n");
+      } finally {
+        for (const image of [images["code-interpreter"], images["session-tools"]]) await engine.images.remove(image);
+        await base.remove();
+      }
+    },
+  );
 });

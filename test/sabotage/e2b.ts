@@ -438,4 +438,12 @@ export const e2bSabotages: readonly Sabotage[] = [
     test: "test/e2e/e2b-ports.test.ts",
     name: "tell the program nothing of ours",
   },
+  {
+    id: "e2b: certificates of images bring keys with them",
+    file: "src/workloads/session/base-image/tools-image.ts",
+    find: 'return blocks.map((block) => `${block}\\n`).join("");',
+    replace: "return blocks.length > 0 ? text : '';",
+    test: "src/workloads/session/base-image/tools-image.test.ts",
+    name: "takes the certificates of a file and no key beside them",
+  },
 ];

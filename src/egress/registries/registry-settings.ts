@@ -12,6 +12,8 @@ export interface RegistrySettingsOptions {
 /** The registries that the host's tools are configured for; the first of a kind is the one that they ask first. */
 export interface RegistrySettings {
   readonly registries: readonly Registry[];
+  /** The file with the certificates that pip trusts instead of its own, by its settings or a variable; null: none is named. */
+  readonly pythonCertificates: string | null;
   /** What could not be asked, one sentence each. */
   readonly problems: readonly string[];
 }
@@ -23,12 +25,17 @@ const answerMs = 20_000;
  * trusted hosts.
  */
 export async function readRegistrySettings(options: RegistrySettingsOptions): Promise<RegistrySettings> {
-  const [npm, python] = await Promise.all([npmRegistries(options), pythonIndexes(options)]);
+  const [npm, help, pip] = await Promise.all([
+    npmRegistries(options),
+    askPip(["download", "--help"], options),
+    askPip(["config", "list"], options),
+  ]);
+  const python = pythonIndexes(help ?? "", pip ?? "");
   const problems = [
     ...(npm.length === 0 ? ["npm was not found or did not answer, so no npm registry is allowed."] : []),
     ...(python.length === 0 ? ["pip was not found or did not answer, so no Python index is allowed."] : []),
   ];
-  return { registries: [...npm, ...python], problems };
+  return { registries: [...npm, ...python], pythonCertificates: pythonCertificates(pip ?? "", options), problems };
 }
 
 /** `registry` and those of scopes, such as `@company:registry`. */
@@ -44,16 +51,20 @@ async function npmRegistries(options: RegistrySettingsOptions): Promise<readonly
 }
 
 /** pip shows in its help which index it would ask, wherever that is configured, and lists further ones as settings. */
-async function pythonIndexes(options: RegistrySettingsOptions): Promise<readonly Registry[]> {
-  const [help, settings] = await Promise.all([
-    askPip(["download", "--help"], options),
-    askPip(["config", "list"], options),
-  ]);
-  const first = /--index-url <url>.{0,500}?\(default\s{1,100}(\S{1,2000}?)\)/s.exec(help ?? "")?.[1];
-  const further = [...(settings ?? "").matchAll(/^(?:\S+\.)\.?extra-index-url='([^']*)'$/gm)].flatMap(([, urls = ""]) =>
+function pythonIndexes(help: string, settings: string): readonly Registry[] {
+  const first = /--index-url <url>.{0,500}?\(default\s{1,100}(\S{1,2000}?)\)/s.exec(help)?.[1];
+  const further = [...settings.matchAll(/^(?:\S+\.)\.?extra-index-url='([^']*)'$/gm)].flatMap(([, urls = ""]) =>
     urls.split(/\\n|\s+/),
   );
   return [first ?? "", ...further].filter((url) => /^https?:/.test(url)).map((url) => ({ kind: "python", url }));
+}
+
+/** In pip's own order: its settings, of which a variable counts more than a file, then the variables that it knows. */
+function pythonCertificates(settings: string, { environment }: RegistrySettingsOptions): string | null {
+  const set = [...settings.matchAll(/^(:env:|global|install)\.\.?cert='([^']{1,4096})'$/gm)];
+  const first = [":env:", "install", "global"].flatMap((place) => set.filter(([, from]) => from === place))[0]?.[2];
+  const variables = ["REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE"];
+  return [first, ...variables.map((name) => environment[name])].find((file) => (file ?? "") !== "") ?? null;
 }
 
 async function askPip(args: readonly string[], options: RegistrySettingsOptions): Promise<string | null> {

@@ -8,7 +8,7 @@ export const toolsRecipes = {
   /** Git, curl and a login shell. */
   "session-tools": "f7331b5f",
   /** The same, and the packages of E2B's code interpreter. */
-  "code-interpreter": "fcc521ba",
+  "code-interpreter": "bebcb055",
 } as const;
 
 export type ToolsRecipe = keyof typeof toolsRecipes;

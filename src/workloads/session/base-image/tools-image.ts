@@ -1,5 +1,6 @@
+import { readFile, stat } from "node:fs/promises";
 import { readPackagedScript } from "../../../base/packaged-script.ts";
-import { tarOf } from "../../../base/tar/tar.ts";
+import { tarOf, type TarFile } from "../../../base/tar/tar.ts";
 import type { Engine } from "../../../engines/engine.ts";
 import type { ToolsImages, ToolsRecipe } from "../../../engines/images/tools-image.ts";
 import { isSameImage } from "../../../policy/image-reference.ts";
@@ -9,8 +10,15 @@ export interface ToolsImageOptions {
   readonly images: ToolsImages;
   /** The image of sessions, which they are built on. */
   readonly sessionImage: string;
-  /** The Python index of this machine without a user and a password, which images would keep; null: pip's own. */
-  readonly pythonIndex: () => Promise<string | null>;
+  readonly pythonIndex: () => Promise<PythonIndexSettings>;
+}
+
+/** Where pip of this machine finds packages. */
+export interface PythonIndexSettings {
+  /** Without a user and a password, which images would keep; null: pip's own. */
+  readonly url: string | null;
+  /** The file with the certificates that it trusts; null: pip's own. */
+  readonly certificates: string | null;
 }
 
 /** Images that are built of recipes when they are missing, each once however many ask for it (SPEC E2). */
@@ -52,17 +60,45 @@ export class ToolsImage {
   async #build(engine: Engine, recipe: ToolsRecipe, { onBuild }: BuildListener): Promise<void> {
     const reference = this.#options.images[recipe];
     onBuild(reference, "for the first sandbox that needs it");
-    const index = recipe === "code-interpreter" ? await this.#options.pythonIndex() : null;
+    const dockerfile = { path: "Dockerfile", content: Buffer.from(await readToolsRecipe(recipe)) };
+    const python = recipe === "code-interpreter" ? await this.#pythonInputs() : { files: [], arguments: {} };
     await engine.images.build(
       {
         reference,
-        context: tarOf([{ path: "Dockerfile", content: Buffer.from(await readToolsRecipe(recipe)) }]),
-        arguments: { BASE: this.baseOf(recipe), ...(index === null ? {} : { PIP_INDEX_URL: index }) },
+        context: tarOf([dockerfile, ...python.files]),
+        arguments: { BASE: this.baseOf(recipe), ...python.arguments },
         labels: {},
       },
       { onLine: (line) => onBuild(reference, line) },
     );
   }
+
+  async #pythonInputs(): Promise<{ readonly files: readonly TarFile[]; readonly arguments: Record<string, string> }> {
+    const { url, certificates } = await this.#options.pythonIndex();
+    const content = Buffer.from(certificates === null ? "" : await readCertificates(certificates));
+    return {
+      files: [{ path: "certificates.pem", content }],
+      arguments: url === null ? {} : { PIP_INDEX_URL: url },
+    };
+  }
+}
+
+/** Far above the bundles of systems, which have some 0.3 MB. */
+const maxCertificateBytes = 4 * 1024 * 1024;
+
+/**
+ * The certificates of a file and nothing else of it, such as a private key. What cannot be read has none: pip's own apply
+ * then, and its error says what is wrong.
+ */
+export async function readCertificates(file: string): Promise<string> {
+  const text = await readCertificateFile(file).catch(() => "");
+  const blocks = text.match(/-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s]{1,20000}-----END CERTIFICATE-----/g) ?? [];
+  return blocks.map((block) => `${block}\n`).join("");
+}
+
+async function readCertificateFile(file: string): Promise<string> {
+  const found = await stat(file);
+  return found.isFile() && found.size <= maxCertificateBytes ? readFile(file, "utf8") : "";
 }
 
 const recipes: readonly ToolsRecipe[] = ["session-tools", "code-interpreter"];
