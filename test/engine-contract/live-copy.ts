@@ -185,22 +185,26 @@ export const liveCopies: Topic = (behaviour) => {
 
   behaviour(
     "live-copy.hostile",
-    "a program that kills what brings the changes, and undoes them, only delays them, which is reported",
+    "a program that kills what brings the changes, and undoes them, only delays them, which is reported, or is ended at once",
     (scene) =>
       withCopy(scene, { a: "1" }, async (copy) => {
         const round = "rm -rf /work/.glovebox-update-*; kill -9 -1";
         const attack = `end=$(($(date +%s) + 30)); while [ "$(date +%s)" -lt "$end" ]; do ${round}; done 2>/dev/null`;
         const attacker = await scene.exec(copy.container, ["sh", "-c", attack]);
+        // Where programs have the supervisor's user it also kills the process that watches over it, and is ended for that.
+        let ended: unknown;
+        void attacker.process.exit.catch((error: unknown) => (ended = error));
         let count = 0;
         await until(() => {
           copy.put("a", `${(count += 1)}`);
-          return copy.problems.length > 0;
+          return copy.problems.length > 0 || ended !== undefined;
         });
-        expect(copy.problems[0]).toMatchObject({ kind: "delayed" });
+        if (copy.problems.length > 0) expect(copy.problems[0]).toMatchObject({ kind: "delayed" });
+        if (ended !== undefined) expect(ended).toMatchObject({ errorType: "SANDBOX_LOST" });
         // It also kills what should kill it, and sometimes wins: then its time limit ends it.
         await attacker.process.kill("SIGKILL").catch((error: unknown) => {
           expect(error).toMatchObject({ errorType: "SANDBOX_LOST" });
-          return attacker.process.exit;
+          return ended === undefined ? attacker.process.exit : undefined;
         });
         await untilIs(copy, "cat a; cd /work && ls -A", `${count}project\n`);
       }),

@@ -1,3 +1,7 @@
+import { KubernetesApi } from "../../src/engines/kubernetes/api.ts";
+import { findCluster } from "../../src/engines/kubernetes/find-cluster.ts";
+import { readSettings } from "../../src/engines/kubernetes/settings.ts";
+
 /** Variables that lead to the cluster of the tests; its network is accepted unless they say otherwise. */
 export function clusterEnvironment(variables: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {
   const namespace = process.env["GLOVEBOX_KUBERNETES_NAMESPACE"];
@@ -8,4 +12,10 @@ export function clusterEnvironment(variables: Readonly<Record<string, string>> =
     PATH: process.env["PATH"] ?? "",
     ...variables,
   };
+}
+
+/** The cluster itself, by these variables. */
+export function clusterApi(environment: Readonly<Record<string, string>>): KubernetesApi {
+  const settings = readSettings(environment, process.arch);
+  return new KubernetesApi({ environment, now: Date.now, findCluster: () => findCluster(settings, environment) });
 }

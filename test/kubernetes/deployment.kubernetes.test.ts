@@ -3,25 +3,18 @@ import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parseAllDocuments } from "yaml";
 import { createId } from "../../src/base/id.ts";
-import { KubernetesApi } from "../../src/engines/kubernetes/api.ts";
-import { findCluster } from "../../src/engines/kubernetes/find-cluster.ts";
-import { readSettings } from "../../src/engines/kubernetes/settings.ts";
 import { failureOf } from "../helpers/failure-of.ts";
 import { projectFolder } from "../helpers/project-folder.ts";
 import { serveGlovebox, type ServedGlovebox } from "../helpers/served-glovebox.ts";
 import { testImages } from "../helpers/test-images.ts";
 import { until } from "../helpers/until.ts";
-import { clusterEnvironment } from "./cluster-environment.ts";
+import { clusterApi, clusterEnvironment } from "./cluster-environment.ts";
 import { useCluster } from "./cluster-glovebox.ts";
 
 const namespace = createId("deployed").replace("_", "-");
 const variables = { GLOVEBOX_KUBERNETES_NAMESPACE: namespace, GLOVEBOX_IMAGES_ALLOW: testImages.python };
 const environment = clusterEnvironment(variables);
-const api = new KubernetesApi({
-  environment,
-  now: Date.now,
-  findCluster: () => findCluster(readSettings(environment, process.arch), environment),
-});
+const api = clusterApi(environment);
 type Named = { readonly metadata: { readonly name: string } };
 
 async function named(kind: string): Promise<readonly string[]> {

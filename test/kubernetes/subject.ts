@@ -62,11 +62,9 @@ export const kubernetesSubject: Subject = {
       "the number of files in a memory volume cannot be limited: the memory limit stops a flood of empty ones (about 1 KB each)",
     "network.interfaces": "the deployment of these tests accepts the cluster's network",
     "network.unreachable": "the deployment of these tests accepts the cluster's network",
-    "live-copy.hostile":
-      "two runs on a busy node stood still here for minutes, and why is not known: a program that kills all that its user may shares the supervisor's user",
     "user-shares.pressure": "no field of a pod covers /proc/pressure",
     "limits.sockets": "control groups of version 1 leave out what sockets hold",
     "listing.states": "a pod is listed as running from its creation on: its first process waits for the server",
   },
-  untried: { "live-copy.hostile": "it waits for as long as the suite lets it" },
+  untried: {},
 };

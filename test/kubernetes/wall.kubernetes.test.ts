@@ -1,15 +1,13 @@
 import { randomInt } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createId } from "../../src/base/id.ts";
-import { KubernetesApi } from "../../src/engines/kubernetes/api.ts";
-import { findCluster } from "../../src/engines/kubernetes/find-cluster.ts";
 import { KubernetesEngine } from "../../src/engines/kubernetes/kubernetes-engine.ts";
 import { readSettings } from "../../src/engines/kubernetes/settings.ts";
 import type { Container, Engine } from "../../src/engines/engine.ts";
 import { failureOf } from "../helpers/failure-of.ts";
 import { testImages } from "../helpers/test-images.ts";
 import { until } from "../helpers/until.ts";
-import { clusterEnvironment } from "./cluster-environment.ts";
+import { clusterApi, clusterEnvironment } from "./cluster-environment.ts";
 
 const namespaces = { denied: createId("denied"), open: createId("open") };
 const environmentOf = (namespace: string, accept: string): Readonly<Record<string, string>> =>
@@ -28,11 +26,7 @@ function open(environment: Readonly<Record<string, string>>): Engine {
 }
 
 const environment = environmentOf(namespaces.denied, "");
-const api = new KubernetesApi({
-  environment,
-  now: Date.now,
-  findCluster: () => findCluster(readSettings(environment, process.arch), environment),
-});
+const api = clusterApi(environment);
 /** Its pods are denied the network; those of the other one are not. */
 const engines = { denied: open(environment), open: open(environmentOf(namespaces.open, "network")) };
 const containers: Container[] = [];
