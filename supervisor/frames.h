@@ -378,10 +378,12 @@ struct __attribute__((packed)) frame_stats {
   uint64_t disk_write_bytes;
   uint64_t processes;
   uint64_t process_limit;
+  uint64_t memory_cache_bytes;
+  uint64_t scratch_bytes;
   uint64_t monotonic_us;
 };
-_Static_assert(sizeof(struct frame_stats) == 80, "STATS");
-#define STATS_BYTES 80u
+_Static_assert(sizeof(struct frame_stats) == 96, "STATS");
+#define STATS_BYTES 96u
 #define STATS_TAIL 1
 
 struct __attribute__((packed)) frame_trouble {

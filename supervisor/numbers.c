@@ -2,7 +2,9 @@
  * Numbers of the control group and of each tree, and what no control group counts.
  */
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 
 #include "supervisor.h"
 
@@ -64,11 +66,52 @@ static uint64_t read_sum(const char *path, const char *word) {
   return sum;
 }
 
+#define MAX_MOUNTS_BYTES 65536
+#define MAX_SCRATCH 32
+
+/* Whether a line of /proc/self/mounts names a file system in memory that programs may write to; ends the path with a NUL. */
+static bool is_scratch(char *line, const char **path) {
+  static const char *const others[] = {"/dev", "/proc", "/sys"};
+  char *at = strchr(line, ' '), *type = at ? strchr(at + 1, ' ') : NULL;
+  if (!type || strncmp(type, " tmpfs rw", 9)) return false;
+  *type = 0;
+  *path = at + 1;
+  for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+    size_t length = strlen(others[i]);
+    if (!strncmp(*path, others[i], length) && ((*path)[length] == 0 || (*path)[length] == '/')) return false;
+  }
+  return true;
+}
+
+/* What lies in the file systems in memory, each counted once wherever it is mounted; unknown where there is none. */
+static uint64_t scratch_bytes(void) {
+  static char text[MAX_MOUNTS_BYTES];
+  dev_t seen[MAX_SCRATCH];
+  size_t count = 0;
+  uint64_t sum = 0;
+  if (!read_whole("/proc/self/mounts", text, sizeof text)) return UNKNOWN;
+  for (char *line = text, *next; line && *line; line = next) {
+    const char *path;
+    struct stat st;
+    struct statfs use;
+    size_t i = 0;
+    next = strchr(line, '\n');
+    if (next) *next++ = 0;
+    if (!is_scratch(line, &path) || stat(path, &st) || statfs(path, &use) || use.f_type != TMPFS_MAGIC) continue;
+    while (i < count && seen[i] != st.st_dev) i++;
+    if (i < count || count == MAX_SCRATCH) continue;
+    seen[count++] = st.st_dev;
+    sum += (uint64_t)(use.f_blocks - use.f_bfree) * (uint64_t)use.f_bsize;
+  }
+  return count > 0 ? sum : UNKNOWN;
+}
+
 static void read_version_2(struct frame_stats *stats) {
   stats->memory_bytes = read_number(V2 "memory.current");
   stats->memory_peak_bytes = read_number(V2 "memory.peak");
   stats->memory_limit_bytes = read_number(V2 "memory.max");
   stats->memory_kills = read_field(V2 "memory.events", "oom_kill");
+  stats->memory_cache_bytes = read_field(V2 "memory.stat", "file");
   stats->cpu_us = read_field(V2 "cpu.stat", "usage_usec");
   stats->disk_read_bytes = read_sum(V2 "io.stat", "rbytes=");
   stats->disk_write_bytes = read_sum(V2 "io.stat", "wbytes=");
@@ -81,6 +124,7 @@ static void read_version_1(struct frame_stats *stats) {
   stats->memory_peak_bytes = read_number(V1 "memory.max_usage_in_bytes");
   stats->memory_limit_bytes = read_number(V1 "memory.limit_in_bytes");
   stats->memory_kills = read_field(V1 "memory.oom_control", "oom_kill");
+  stats->memory_cache_bytes = read_field(V1 "memory.stat", "cache");
   stats->cpu_us = read_number(V2 "cpuacct/cpuacct.usage");
   if (stats->cpu_us == UNKNOWN) stats->cpu_us = read_number(V2 "cpu,cpuacct/cpuacct.usage");
   if (stats->cpu_us != UNKNOWN) stats->cpu_us /= 1000;
@@ -115,6 +159,7 @@ static void push(void) {
   memset(resident_kb, 0, sizeof resident_kb);
   if (cgroup_version() == 2) read_version_2(&stats);
   else if (cgroup_version() == 1) read_version_1(&stats);
+  stats.scratch_bytes = scratch_bytes();
   trees_count(counts, cpu_ms, resident_kb, &all);
   if (stats.processes == UNKNOWN) stats.processes = all;
   stats.monotonic_us = now_us();

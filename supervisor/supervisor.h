@@ -180,6 +180,7 @@ char *put_text(char *at, const char *text);
 char *put_number(char *at, uint64_t value);
 bool take_number(const char **at, uint64_t *value);
 bool read_text(const char *path, char *text, size_t size);
+bool read_whole(const char *path, char *text, size_t size);
 const char *next_name(struct folder *f);
 
 /* filter.c */

@@ -46,6 +46,18 @@ bool read_text(const char *path, char *text, size_t size) {
   return true;
 }
 
+/* The same for one that the kernel gives in pieces, as far as it fits. */
+bool read_whole(const char *path, char *text, size_t size) {
+  int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  size_t length = 0;
+  ssize_t got = 1;
+  if (fd < 0) return false;
+  while (length < size - 1 && (got = read(fd, text + length, size - 1 - length)) > 0) length += (size_t)got;
+  close(fd);
+  text[length] = 0;
+  return length > 0;
+}
+
 struct record64 {
   uint64_t inode;
   int64_t offset;

@@ -1,6 +1,10 @@
 /** Resources that a container has used so far; what its engine cannot tell is null. */
 export interface ContainerStats {
   readonly memoryBytes: number | null;
+  /** Of the memory, what holds files: those of programs' folders in memory too. */
+  readonly memoryCacheBytes: number | null;
+  /** What lies in its folders in memory, which are what its programs may write to unless a folder of this machine is. */
+  readonly scratchBytes: number | null;
   /** Highest memory use seen by the kernel since the start, page cache included. */
   readonly memoryPeakBytes: number | null;
   /** Processes killed by the kernel for want of memory inside the container's limit. */
@@ -16,6 +20,8 @@ export interface ContainerStats {
 /** Of a container that cannot be asked. */
 export const unknownStats: ContainerStats = {
   memoryBytes: null,
+  memoryCacheBytes: null,
+  scratchBytes: null,
   memoryPeakBytes: null,
   oomKills: null,
   cpuTimeMs: null,

@@ -12,6 +12,8 @@ const sampleAt = (second: number): MetricsSample => ({
   networkSentBytes: null,
   diskReadBytes: 3,
   diskWriteBytes: 4,
+  memoryCacheBytes: null,
+  scratchBytes: null,
   uptimeMs: 1_500,
 });
 

@@ -50,6 +50,11 @@ describe("E2B's control API on local", () => {
     await expect.poll(async () => (await sandbox.getMetrics()).length).toBeGreaterThan(0);
     const [metric] = await sandbox.getMetrics();
     expect(metric?.memTotal).toBeGreaterThan(1024 * 1024);
+    expect(metric?.diskUsed).toBeLessThan(1024 * 1024);
+    await sandbox.files.write("large", "x".repeat(2 * 1024 * 1024));
+    await expect
+      .poll(async () => (await sandbox.getMetrics()).at(-1)?.diskUsed, { timeout: 5_000 })
+      .toBeGreaterThanOrEqual(2 * 1024 * 1024);
 
     expect(await sandbox.kill()).toBe(true);
     expect(await sandbox.kill()).toBe(false);

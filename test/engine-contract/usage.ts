@@ -1,4 +1,5 @@
 import { expect } from "vitest";
+import { mebibyte } from "../../src/base/bytes.ts";
 import { fixtureProgram } from "../helpers/fixture-program.ts";
 import type { Topic } from "./behaviour.ts";
 
@@ -33,5 +34,23 @@ export const usage: Topic = (behaviour) => {
         expect(bytes === null || (Number.isInteger(bytes) && bytes >= 0), String(bytes)).toBe(true);
       }
     },
+  );
+
+  behaviour(
+    "usage.scratch",
+    "what lies in its folders in memory is counted once, and no longer when it is gone",
+    async (scene) => {
+      const container = await scene.idle({ scratch: [{ path: "/work", sizeBytes: 16 * mebibyte }] });
+      const told = async (): Promise<number> => (await container.stats()).scratchBytes ?? Number.NaN;
+      const before = await told();
+      expect(before).toBeLessThan(mebibyte);
+      await scene.run(container, ["sh", "-c", "head -c 3145728 /dev/zero > /work/zeros"]);
+      const added = (await told()) - before;
+      expect(added).toBeGreaterThanOrEqual(3 * mebibyte);
+      expect(added).toBeLessThan(4 * mebibyte);
+      await scene.run(container, ["rm", "/work/zeros"]);
+      expect(await told()).toBe(before);
+    },
+    { capability: "programs" },
   );
 };

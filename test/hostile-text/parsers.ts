@@ -57,6 +57,7 @@ const ofText = [
   "src/engines/apple/self-heal/network-timeouts.ts looksLikeNetworkTimeout",
   "src/engines/cgroups/cgroup-usage.ts parseCpuTimeMs",
   "src/engines/cgroups/cgroup-usage.ts parseDiskBytes",
+  "src/engines/cgroups/cgroup-usage.ts parseCacheBytes",
   "src/engines/cgroups/cgroup-usage.ts parseOomKills",
   "src/engines/docker-api/gvisor-version.ts parseGvisorVersion",
   "src/engines/docker-api/http/parse-ssh-address.ts parseSshAddress",

@@ -35,8 +35,9 @@ export const supervisedSabotages: readonly Sabotage[] = [
   {
     id: "supervised: a warm run looks at its container on the engine before its answer",
     file: "src/engines/supervised/container/supervised-container.ts",
-    find: "if (numbers === null || numbers.memoryBytes === null)",
-    replace: "await this.#parts.place.inspect(options);\n    if (numbers === null || numbers.memoryBytes === null)",
+    find: "if (numbers === null) return this.#parts.place.stats(options);",
+    replace:
+      "await this.#parts.place.inspect(options);\n    if (numbers === null) return this.#parts.place.stats(options);",
     test: "test/e2e/engine-requests.test.ts",
     name: "what docker is asked > before a run in a sandbox that waited is answered > is nothing for one of Python",
   },

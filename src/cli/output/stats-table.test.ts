@@ -16,6 +16,8 @@ const row: SandboxStatsRow = {
     network_tx_bytes: 1_023,
     disk_read_bytes: 1_572_864,
     disk_write_bytes: null,
+    memory_cache_mb: null,
+    scratch_mb: null,
     uptime_seconds: 61.4,
   },
 };

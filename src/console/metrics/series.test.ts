@@ -5,7 +5,7 @@ import { highest, joined, newest, seriesOf } from "./series.ts";
 const sample = (second: number, more: Partial<WireSample> = {}): WireSample => ({
   timestamp: new Date(second * 1000).toISOString(),
   ...{ cpu_percent: 10, memory_mb: 20, network_rx_bytes: null, network_tx_bytes: null },
-  ...{ disk_read_bytes: null, disk_write_bytes: null, uptime_seconds: second },
+  ...{ disk_read_bytes: null, disk_write_bytes: null, memory_cache_mb: null, scratch_mb: null, uptime_seconds: second },
   ...more,
 });
 

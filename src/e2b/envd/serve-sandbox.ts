@@ -59,6 +59,8 @@ async function sendMetrics({ platform }: E2bContext, { response }: Exchange, tar
     mem_used: last.memUsed,
     mem_total_mib: mebibytes(last.memTotal),
     mem_used_mib: mebibytes(last.memUsed),
+    ...(last.memCache === undefined ? {} : { mem_cache: last.memCache }),
+    ...(last.diskUsed === undefined ? {} : { disk_used: last.diskUsed }),
     disk_total: last.diskTotal,
   });
 }

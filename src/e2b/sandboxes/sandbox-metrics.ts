@@ -10,6 +10,8 @@ export interface SandboxUse {
   readonly cpuUsedPct: number;
   readonly memUsed: number;
   readonly memTotal: number;
+  readonly memCache?: number;
+  readonly diskUsed?: number;
   readonly diskTotal: number;
 }
 
@@ -24,13 +26,15 @@ export async function sandboxMetrics(
   const { principal } = sandbox.caller;
   const answer = await call(getMetricsContract, { sandbox_id: sandboxId, samples }, { principal });
   const { cpus, memory_mb: memoryMb } = answer.limits;
-  return answer.samples.map(({ timestamp, cpu_percent: percent, memory_mb: usedMb }) => ({
-    timestamp,
+  return answer.samples.map((sample) => ({
+    timestamp: sample.timestamp,
     cpuCount: Math.max(1, Math.ceil(cpus)),
     // Of the CPUs that it may have; ours counts single ones.
-    cpuUsedPct: Math.round((100 * (percent ?? 0)) / Math.max(cpus, 0.01)) / 100,
-    memUsed: Math.round((usedMb ?? 0) * mebibyte),
+    cpuUsedPct: Math.round((100 * (sample.cpu_percent ?? 0)) / Math.max(cpus, 0.01)) / 100,
+    memUsed: Math.round((sample.memory_mb ?? 0) * mebibyte),
     memTotal: memoryMb * mebibyte,
+    ...(sample.memory_cache_mb === null ? {} : { memCache: Math.round(sample.memory_cache_mb * mebibyte) }),
+    ...(sample.scratch_mb === null ? {} : { diskUsed: Math.round(sample.scratch_mb * mebibyte) }),
     diskTotal: sandbox.limits.diskMb * mebibyte,
   }));
 }

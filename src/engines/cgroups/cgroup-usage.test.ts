@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parseCpuTimeMs, parseDiskBytes, parseOomKills } from "./cgroup-usage.ts";
+import { parseCacheBytes, parseCpuTimeMs, parseDiskBytes, parseOomKills } from "./cgroup-usage.ts";
 
 describe("parseCpuTimeMs", () => {
   it.each([
@@ -31,5 +31,13 @@ describe("parseOomKills", () => {
 
   it("does not know where the kernel does not say", () => {
     expect(parseOomKills("oom_kill_disable 0\nunder_oom 0\n")).toBeNull();
+  });
+});
+
+describe("parseCacheBytes", () => {
+  it("reads what holds files in either version, and none of its parts", () => {
+    expect(parseCacheBytes("cache 4096\nrss 1\ninactive_file 7\ntotal_cache 9\n")).toBe(4096);
+    expect(parseCacheBytes("anon 1\nfile 8192\nfile_mapped 2\n")).toBe(8192);
+    expect(parseCacheBytes("anon 1\nfile_mapped 2\n")).toBeNull();
   });
 });

@@ -27,14 +27,28 @@ function sumOf(text: string, counts: RegExp): number {
 
 /** Files with a group's memory use; version 2 reports no peak before Linux 5.19. */
 export const memoryFiles: Readonly<
-  Record<CgroupVersion, { readonly usage: string; readonly peak: string; readonly events: string }>
+  Record<
+    CgroupVersion,
+    { readonly usage: string; readonly peak: string; readonly events: string; readonly kinds: string }
+  >
 > = {
-  1: { usage: "memory.usage_in_bytes", peak: "memory.max_usage_in_bytes", events: "memory.oom_control" },
-  2: { usage: "memory.current", peak: "memory.peak", events: "memory.events" },
+  1: {
+    usage: "memory.usage_in_bytes",
+    peak: "memory.max_usage_in_bytes",
+    events: "memory.oom_control",
+    kinds: "memory.stat",
+  },
+  2: { usage: "memory.current", peak: "memory.peak", events: "memory.events", kinds: "memory.stat" },
 };
 
 /** Processes killed for want of memory, from `memory.oom_control` or `memory.events`; null when it does not say. */
 export function parseOomKills(events: string): number | null {
   const count = /^oom_kill (\d+)$/m.exec(events)?.[1];
   return count === undefined ? null : Number(count);
+}
+
+/** Bytes of memory that hold files, from `memory.stat`; null when it does not say. */
+export function parseCacheBytes(kinds: string): number | null {
+  const bytes = /^(?:cache|file) (\d+)$/m.exec(kinds)?.[1];
+  return bytes === undefined ? null : Number(bytes);
 }

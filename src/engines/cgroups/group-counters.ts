@@ -1,7 +1,14 @@
 import { readFileSync } from "node:fs";
 import type { ContainerStats } from "../container-stats.ts";
 import type { GroupPlaces } from "./cgroup-places.ts";
-import { memoryFiles, parseCpuTimeMs, parseDiskBytes, parseOomKills, usageFiles } from "./cgroup-usage.ts";
+import {
+  memoryFiles,
+  parseCacheBytes,
+  parseCpuTimeMs,
+  parseDiskBytes,
+  parseOomKills,
+  usageFiles,
+} from "./cgroup-usage.ts";
 
 /** What the kernel counts for one control group, which has the same name below each place; null for what it does not count. */
 export class GroupCounters {
@@ -15,11 +22,14 @@ export class GroupCounters {
 
   get stats(): ContainerStats {
     const events = this.#readMemory("events");
+    const kinds = this.#readMemory("kinds");
     const cpu = this.#readUsage("cpuacct", "cpu");
     const disk = this.#readUsage("blkio", "disk");
     const { read, written } = disk === null ? { read: null, written: null } : parseDiskBytes(disk);
     return {
       memoryBytes: numberOf(this.#readMemory("usage")),
+      memoryCacheBytes: kinds === null ? null : parseCacheBytes(kinds),
+      scratchBytes: null,
       memoryPeakBytes: numberOf(this.#readMemory("peak")),
       oomKills: events === null ? null : parseOomKills(events),
       cpuTimeMs: cpu === null ? null : parseCpuTimeMs(cpu),
@@ -28,7 +38,7 @@ export class GroupCounters {
     };
   }
 
-  #readMemory(what: "usage" | "peak" | "events"): string | null {
+  #readMemory(what: "usage" | "peak" | "events" | "kinds"): string | null {
     const place = this.#places.get("memory");
     return place === undefined ? null : this.#read(place, memoryFiles[place.version][what]);
   }

@@ -5,6 +5,8 @@ export const sampleFields = {
   timestamp: z.string().describe("When it was taken, RFC 3339."),
   cpu_percent: z.number().nullable().describe("Since the sample before; 100 is one CPU."),
   memory_mb: z.number().nullable(),
+  memory_cache_mb: z.number().nullable().describe("Of it, what holds files."),
+  scratch_mb: z.number().nullable().describe("In its folders in memory: what its disk_mb is the limit of."),
   network_rx_bytes: z.number().nullable().describe("Network and disk: since the start."),
   network_tx_bytes: z.number().nullable(),
   disk_read_bytes: z.number().nullable(),

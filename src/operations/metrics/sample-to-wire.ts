@@ -8,7 +8,9 @@ export function sampleToWire(sample: MetricsSample): WireSample {
   return {
     timestamp: new Date(sample.takenAtMs).toISOString(),
     cpu_percent: rounded(sample.cpuPercent),
-    memory_mb: sample.memoryBytes === null ? null : rounded(sample.memoryBytes / mebibyte),
+    memory_mb: inMebibytes(sample.memoryBytes),
+    memory_cache_mb: inMebibytes(sample.memoryCacheBytes),
+    scratch_mb: inMebibytes(sample.scratchBytes),
     network_rx_bytes: sample.networkReceivedBytes,
     network_tx_bytes: sample.networkSentBytes,
     disk_read_bytes: sample.diskReadBytes,
@@ -25,6 +27,10 @@ export function sampledToWire({ observed }: SampledSandbox): {
 } {
   const { engine, kind, limits } = observed;
   return { engine, kind, limits: { cpus: limits.cpus, memory_mb: limits.memoryBytes / mebibyte } };
+}
+
+function inMebibytes(bytes: number | null): number | null {
+  return bytes === null ? null : rounded(bytes / mebibyte);
 }
 
 function rounded<Value extends number | null>(value: Value): Value | number {

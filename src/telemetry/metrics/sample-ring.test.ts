@@ -11,6 +11,8 @@ function sample(second: number): MetricsSample {
     networkSentBytes: null,
     diskReadBytes: null,
     diskWriteBytes: null,
+    memoryCacheBytes: null,
+    scratchBytes: null,
     uptimeMs: second * 1_000,
   };
 }

@@ -3,7 +3,15 @@ import { unknownStats } from "../../engines/container-stats.ts";
 import { mergeSamples, sampleOf, type Reading } from "./sample.ts";
 
 function reading(uptimeMs: number, cpuTimeMs: number | null): Reading {
-  const stats = { ...unknownStats, cpuTimeMs, memoryBytes: 5, diskReadBytes: 1, diskWriteBytes: 2 };
+  const stats = {
+    ...unknownStats,
+    cpuTimeMs,
+    memoryBytes: 5,
+    memoryCacheBytes: 3,
+    scratchBytes: 4,
+    diskReadBytes: 1,
+    diskWriteBytes: 2,
+  };
   return { atMs: 1_000_000 + uptimeMs, stats, traffic: { receivedBytes: 3, sentBytes: 4 }, uptimeMs };
 }
 
@@ -13,6 +21,8 @@ describe("sampleOf", () => {
       takenAtMs: 1_002_000,
       cpuPercent: 150,
       memoryBytes: 5,
+      memoryCacheBytes: 3,
+      scratchBytes: 4,
       networkReceivedBytes: 3,
       networkSentBytes: 4,
       diskReadBytes: 1,

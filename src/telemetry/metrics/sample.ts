@@ -7,6 +7,10 @@ export interface MetricsSample {
   /** Since the sample before: 100 is one CPU, wholly used. */
   readonly cpuPercent: number | null;
   readonly memoryBytes: number | null;
+  /** Of it, what holds files. */
+  readonly memoryCacheBytes: number | null;
+  /** In its folders in memory. */
+  readonly scratchBytes: number | null;
   /** Network and disks: bytes since the start. */
   readonly networkReceivedBytes: number | null;
   readonly networkSentBytes: number | null;
@@ -32,6 +36,8 @@ export function sampleOf(reading: Reading, before: Reading | null): MetricsSampl
     takenAtMs: atMs,
     cpuPercent: before === null ? null : cpuPercent(reading, before),
     memoryBytes: stats.memoryBytes,
+    memoryCacheBytes: stats.memoryCacheBytes,
+    scratchBytes: stats.scratchBytes,
     networkReceivedBytes: traffic?.receivedBytes ?? null,
     networkSentBytes: traffic?.sentBytes ?? null,
     diskReadBytes: stats.diskReadBytes,

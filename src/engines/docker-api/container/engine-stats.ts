@@ -1,4 +1,4 @@
-import type { ContainerStats } from "../../container-stats.ts";
+import { unknownStats, type ContainerStats } from "../../container-stats.ts";
 import { containerPath, type ContainerLink } from "./container-link.ts";
 
 /** The part of the engine's statistics that is read. */
@@ -29,9 +29,9 @@ export async function engineStats(
   const nanoseconds = answer?.cpu_stats?.cpu_usage?.total_usage;
   const transfers = answer?.blkio_stats?.io_service_bytes_recursive ?? null;
   return {
+    ...unknownStats,
     memoryBytes: memory?.usage ?? null,
     memoryPeakBytes: memory?.max_usage ?? null,
-    oomKills: null,
     cpuTimeMs: nanoseconds === undefined ? null : nanoseconds / 1_000_000,
     diskReadBytes: sumOf(transfers, "read"),
     diskWriteBytes: sumOf(transfers, "write"),

@@ -23,6 +23,8 @@ const noNumbers = {
   cpuUs: 0n,
   diskReadBytes: 0n,
   diskWriteBytes: 0n,
+  memoryCacheBytes: 0n,
+  scratchBytes: 0n,
   processes: 0n,
   processLimit: 0n,
   monotonicUs: 0n,

@@ -25,6 +25,8 @@ const stats: FrameFields<"STATS"> = {
     cpuUs: 0n,
     diskReadBytes: 0n,
     diskWriteBytes: 0n,
+    memoryCacheBytes: 0n,
+    scratchBytes: 0n,
   },
   ...{ processes: 0n, processLimit: 0n, monotonicUs: 0n, tail: nothing },
 };

@@ -203,8 +203,10 @@ export class SupervisedContainer implements Container {
    */
   async stats(options: CallOptions = {}): Promise<ContainerStats> {
     const numbers = await untilCancelled(this.#numbers(), options.signal);
-    if (numbers === null || numbers.memoryBytes === null) return this.#parts.place.stats(options);
-    return statsOf(numbers);
+    if (numbers === null) return this.#parts.place.stats(options);
+    if (numbers.memoryBytes !== null) return statsOf(numbers);
+    // The folders are known inside alone.
+    return { ...(await this.#parts.place.stats(options)), scratchBytes: numbers.scratchBytes };
   }
 
   watchStats(listener: (stats: ContainerStats) => void): boolean {
@@ -341,7 +343,7 @@ export class SupervisedContainer implements Container {
   async #numbers(): Promise<SandboxNumbers | null> {
     if (this.#lastNumbers !== undefined) return this.#lastNumbers;
     const channel = this.#channel;
-    if (channel === undefined || channel.isOver || !this.#seesUsage) return null;
+    if (channel === undefined || channel.isOver) return null;
     return withinMs(
       answerMs,
       () => this.#lost(),
@@ -362,6 +364,8 @@ export class SupervisedContainer implements Container {
 function statsOf(numbers: SandboxNumbers): ContainerStats {
   return {
     memoryBytes: numbers.memoryBytes,
+    memoryCacheBytes: numbers.memoryCacheBytes,
+    scratchBytes: numbers.scratchBytes,
     memoryPeakBytes: numbers.memoryPeakBytes,
     oomKills: numbers.memoryKills,
     cpuTimeMs: numbers.cpuTimeMs,

@@ -188,6 +188,8 @@ export const frameTable = {
       diskWriteBytes: "u64",
       processes: "u64",
       processLimit: "u64",
+      memoryCacheBytes: "u64",
+      scratchBytes: "u64",
       monotonicUs: "u64",
     },
     tail: true,

@@ -46,6 +46,10 @@ export interface TreeNumbers {
 /** What the sandbox uses; what cannot be known inside is null. */
 export interface SandboxNumbers {
   readonly memoryBytes: number | null;
+  /** Of the memory, what holds files. */
+  readonly memoryCacheBytes: number | null;
+  /** In its folders in memory. */
+  readonly scratchBytes: number | null;
   readonly memoryPeakBytes: number | null;
   readonly memoryLimitBytes: number | null;
   /** Processes that the kernel killed for want of memory. */
@@ -79,6 +83,8 @@ export function readNumbers(fields: FrameFields<"STATS">): SandboxNumbers {
   const cpuUs = known(fields.cpuUs);
   return {
     memoryBytes: known(fields.memoryBytes),
+    memoryCacheBytes: known(fields.memoryCacheBytes),
+    scratchBytes: known(fields.scratchBytes),
     memoryPeakBytes: known(fields.memoryPeakBytes),
     memoryLimitBytes: known(fields.memoryLimitBytes),
     memoryKills: known(fields.memoryKills),

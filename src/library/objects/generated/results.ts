@@ -718,6 +718,10 @@ export interface Metrics {
     /** Since the sample before; 100 is one CPU. */
     readonly cpuPercent: number | null;
     readonly memoryMb: number | null;
+    /** Of it, what holds files. */
+    readonly memoryCacheMb: number | null;
+    /** In its folders in memory: what its diskMb is the limit of. */
+    readonly scratchMb: number | null;
     /** Network and disk: since the start. */
     readonly networkRxBytes: number | null;
     readonly networkTxBytes: number | null;
