@@ -28,7 +28,10 @@ export const graceSeconds = 1;
 /** After its hard end a sandbox is ended by its server; the cluster does it when that is gone. */
 const afterEndSeconds = 60;
 const defaultSharedMemoryBytes = 64 * mebibyte;
-/** Of a CPU, what a pod that is idle most of the time claims for itself. */
+/**
+ * Of a CPU, what a pod claims for itself: sandboxes wait most of the time, and the scheduler counts claims, not use. Under pressure the
+ * kernel shares the node by them, so all sandboxes have equal parts; `limits.cpu` bounds each.
+ */
 const claimedCpus = 0.05;
 /** Of the container that writes copies. */
 const folderLimits = { cpus: 1, memoryBytes: 64 * mebibyte };

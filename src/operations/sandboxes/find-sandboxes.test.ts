@@ -8,7 +8,7 @@ import { labels } from "../../engines/labels.ts";
 import { containerName } from "../../sandbox/owners/left-over.ts";
 import { SandboxRecords, type SandboxRecord } from "../../sandbox/owners/sandbox-records.ts";
 import type { PlatformParts } from "../handling/platform-parts.ts";
-import { listedSandboxes } from "./find-sandboxes.ts";
+import { answeringEngines, listedSandboxes } from "./find-sandboxes.ts";
 
 /** The id of a sandbox, of which the lists below show the word. */
 const id = (word: string): string => `sbx-${word.padEnd(20, "0")}`;
@@ -94,4 +94,31 @@ it("does not believe a record of a sandbox that the engine did not have, nor one
   await made.records.add(record(id("dead"), { owner: "gone" }));
   expect(await made.list()).toEqual([]);
   expect(made.asked).toBeGreaterThan(0);
+});
+
+it("asks no cluster that neither the configuration nor a sandbox on it has named", async () => {
+  const folder = await mkdtemp(path.join(tmpdir(), "glovebox-records-"));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const records = new SandboxRecords(folder, process.getuid?.() ?? null);
+  const opened: string[] = [];
+  const asked = async (parts: object): Promise<readonly string[]> => {
+    opened.length = 0;
+    const engines = {
+      names: ["docker", "kubernetes"],
+      get: async (name: string) => {
+        opened.push(name);
+        return { name, probe: () => Promise.resolve({ available: true }) };
+      },
+    };
+    const config = { containerRuntime: "auto" };
+    const answering = await answeringEngines({ records, engines, config, ...parts } as unknown as PlatformParts);
+    expect(answering.map(({ name }) => name)).toEqual(opened);
+    return opened;
+  };
+  expect(await asked({})).toEqual(["docker"]);
+  expect(await asked({ config: { containerRuntime: "kubernetes" } })).toEqual(["docker", "kubernetes"]);
+  expect(await asked({ defaultEngine: "kubernetes" })).toEqual(["docker", "kubernetes"]);
+  expect(await asked({ defaultEngine: "docker", config: { containerRuntime: "kubernetes" } })).toEqual(["docker"]);
+  await records.add(record(id("one"), { engine: "kubernetes" }));
+  expect(await asked({})).toEqual(["docker", "kubernetes"]);
 });

@@ -1,4 +1,5 @@
 import { probeEngine } from "../../engines/choice/probe-engine.ts";
+import { isOnlyByName } from "../../engines/engine-table.ts";
 import type { ContainerSummary, Engine } from "../../engines/engine.ts";
 import { labels, managed } from "../../engines/labels.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
@@ -64,14 +65,21 @@ export async function recordedSandboxes(platform: PlatformParts, engineName?: st
   return rows.filter(({ owner, engine }) => owner === "living" && (engineName ?? engine) === engine);
 }
 
-/** Engines that answer in time; an engine that was named must. */
+/**
+ * Engines that answer in time; an engine that was named must. A cluster that nobody named, by configuration or by a sandbox there, is not
+ * asked: it may be others'.
+ */
 export async function answeringEngines(
   platform: PlatformParts,
   name?: string,
   signal?: AbortSignal,
 ): Promise<Engine[]> {
   if (name !== undefined) return [(await platform.chooseEngine(name, { signal })).engine];
-  const engines = await Promise.all(platform.engines.names.map((each) => platform.engines.get(each)));
+  const { engines: known, config, defaultEngine, records } = platform;
+  const used = new Set((await records.list()).map(({ engine }) => engine));
+  const configured = defaultEngine ?? config.containerRuntime;
+  const names = known.names.filter((each) => each === configured || used.has(each) || !isOnlyByName(each));
+  const engines = await Promise.all(names.map((each) => known.get(each)));
   const probes = await Promise.all(engines.map((engine) => probeEngine(engine, signal)));
   return engines.filter((_, index) => probes[index]?.available === true);
 }
