@@ -10,7 +10,7 @@
  * Images by GLOVEBOX_IMAGE_PYTHON, _JAVASCRIPT, _TYPESCRIPT and _SESSION.
  */
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { PackedPackage } from "../test/package/packed-package.ts";
@@ -57,12 +57,11 @@ async function take(measure: Measure, plan: BenchPlan): Promise<Measured> {
   return measured;
 }
 
-/** What an earlier run of the same form left in the file, for measures that are not taken now. */
-function earlier(chosen: ReadonlySet<string>): readonly Measured[] {
-  if (values.only === undefined || !existsSync(values.out)) return [];
+/** What an earlier run of the same form left in the file, which measures that are not taken now are kept from. */
+function earlier(): BenchReport | null {
+  if (values.only === undefined || !existsSync(values.out)) return null;
   const report = JSON.parse(readFileSync(values.out, "utf8")) as BenchReport;
-  if (report.form !== (values.quick ? "quick" : "full")) return [];
-  return report.measures.filter(({ name }) => !chosen.has(name));
+  return report.form === (values.quick ? "quick" : "full") ? report : null;
 }
 
 try {
@@ -77,14 +76,19 @@ try {
     images: benchImages(process.env),
     say: (text) => void process.stderr.write(`${text}\n`),
   };
-  const taken = [...earlier(new Set(names))];
-  for (const measure of measures.filter(({ name }) => names.includes(name))) taken.push(await take(measure, plan));
+  const before = earlier();
+  const taken = (before?.measures ?? []).filter(({ name }) => !names.includes(name));
+  const date = new Date().toISOString().slice(0, 10);
+  for (const measure of measures.filter(({ name }) => names.includes(name))) {
+    const apart = { date, machine: machineFacts(), load: Math.round(loadavg()[1] ?? 0) };
+    taken.push({ ...(await take(measure, plan)), ...(before === null ? {} : { apart }) });
+  }
   const order = measures.map(({ name }) => name);
   const report: BenchReport = {
     form: values.quick ? "quick" : "full",
-    date: new Date().toISOString().slice(0, 10),
-    machine: machineFacts(),
-    versions: await versionFacts(),
+    date: before?.date ?? date,
+    machine: before?.machine ?? machineFacts(),
+    versions: before?.versions ?? (await versionFacts()),
     measures: taken.toSorted((a, b) => order.indexOf(a.name) - order.indexOf(b.name)),
   };
   writeFileSync(values.out, `${JSON.stringify(report, null, 2)}\n`);

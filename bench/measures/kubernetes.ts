@@ -29,6 +29,7 @@ export const kubernetesMeasure: Measure = {
     "A program of one line through the library, one at a time, with all subjects in turn: in a pod, and in a container of Docker on the same machine.",
     "The exec by hand opens a WebSocket of its own to the API server and runs the same program in a pod that is there already, until the stream's end.",
     `Burst: ${burstSize} cold requests at the same time; the time is that of the median one and of the last one.`,
+    "By hand: as many pods that only run the program, made at the same time through the API, until each is reported as ended.",
     "The cluster has one node, which is this machine.",
   ].join(" "),
   columns: [
@@ -66,6 +67,9 @@ export const kubernetesMeasure: Measure = {
       if (failed > 0) missing.push({ name: clusterRows.burst(engine), reason: `${failed} failed` });
       else bursts.set(clusterRows.burst(engine), doneMs);
     }
+    const byHand = await burst(() => podByHand(cluster, plan.images.python), burstSize);
+    if (byHand.failed > 0) missing.push({ name: clusterRows.burstByHand, reason: `${byHand.failed} failed` });
+    else bursts.set(clusterRows.burstByHand, byHand.doneMs);
     return { rows: rowsOf(new Map([...timesMs, ...bursts])), leftOut: missing };
   },
 };
@@ -135,6 +139,23 @@ async function openNamespace(kubeconfig: string, stack: AsyncDisposableStack): P
   const account = { method: "GET", path: `${path}/${namespace}/serviceaccounts/default` } as const;
   await until(async () => (await api.call("look", account, [404])).status === 200);
   return api;
+}
+
+/** A pod of its own for the program, until the cluster says that it has ended; it goes with its namespace. */
+async function podByHand(api: KubernetesApi, image: BenchPlan["images"]["python"]): Promise<void> {
+  const name = createId("hand");
+  const command = [...bareCommand("python", insideInterpreters)];
+  const resources = { requests: { cpu: "50m", memory: "64Mi" } };
+  const spec = { restartPolicy: "Never", containers: [{ name: "hand", image, command, resources }] };
+  const body = { apiVersion: "v1", kind: "Pod", metadata: { name }, spec };
+  await api.call("make a pod", { method: "POST", path: await api.path("pods"), body });
+  const path = await api.path("pods", name);
+  await until(async () => {
+    const { status } = (await api.call("look", { method: "GET", path })).body as { readonly status: object };
+    const { phase } = status as { readonly phase?: string };
+    if (phase === "Failed") throw new Error("a pod by hand failed");
+    return phase === "Succeeded";
+  });
 }
 
 /** The program in a running pod of the same image. */

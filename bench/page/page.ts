@@ -1,7 +1,7 @@
 import { replaceMarked } from "../../scripts/marked-section.ts";
 import { measures } from "../measures/table.ts";
 import { figure } from "../parts/print.ts";
-import type { BenchReport, Measured } from "../parts/report.ts";
+import type { BenchReport, Circumstances, Measured } from "../parts/report.ts";
 import type { SoakReport } from "../soak/soak-report.ts";
 import { plotOf } from "./plot.ts";
 import { soakSection } from "./soak-section.ts";
@@ -76,10 +76,16 @@ function measureTexts({ measures }: BenchReport): string {
   return measures.map(measureText).join("\n\n");
 }
 
+function apartText({ date, machine: { processor, cores }, load }: Circumstances): string {
+  const busy = load > cores ? `, beside other work: ${load} processes wanted its processors when it began` : "";
+  return `Taken by itself, on ${date}: ${processor}, ${cores} cores${busy}.`;
+}
+
 function measureText(measured: Measured): string {
-  const { name, title, how, columns, rows, leftOut } = measured;
+  const { name, title, how, columns, rows, leftOut, apart } = measured;
   const lines = [`### ${title}`, "", how, ""];
   if (isOutdated(measured)) lines.push(outdatedNote, "");
+  if (apart !== undefined) lines.push(apartText(apart), "");
   if (plotOf(measured) !== null) lines.push(`![${title}](performance/${name}.svg)`, "");
   if (rows.length > 0) {
     lines.push(

@@ -8,6 +8,13 @@ export interface BenchReport {
   readonly measures: readonly Measured[];
 }
 
+export interface Circumstances {
+  readonly date: string;
+  readonly machine: Machine;
+  /** Processes that wanted a processor when it began, over five minutes: other work on the machine. */
+  readonly load: number;
+}
+
 export interface Machine {
   readonly system: string;
   readonly processor: string;
@@ -17,6 +24,8 @@ export interface Machine {
 
 /** One measure and its figures. */
 export interface Measured extends MeasureFacts {
+  /** When and where, if it was not with the others. */
+  readonly apart?: Circumstances | undefined;
   readonly rows: readonly Row[];
   readonly leftOut: readonly LeftOut[];
 }
