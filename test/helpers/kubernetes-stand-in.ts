@@ -46,6 +46,8 @@ export class KubernetesStandIn implements AsyncDisposable {
   version = "v1.35.4";
   /** How many attachments fail before one succeeds: refused, or opened and ended with a failure. */
   attachesFail: ("refused" | "opened")[] = [];
+  /** Connections whose attachment was refused and that are still open. */
+  refusedConnections = 0;
   /** What a new pod's status is. */
   podStatus: Fields = {
     hostIP: "10.0.0.1",
@@ -140,7 +142,14 @@ export class KubernetesStandIn implements AsyncDisposable {
       const fails = this.attachesFail.shift();
       const offered = request.headers["sec-websocket-protocol"];
       if (fails === "refused" || offered !== "v5.channel.k8s.io" || !this.#knows(request)) {
-        socket.end('HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\n{"message":"no host assigned"}');
+        // As a real one does: it leaves the connection for a next request.
+        const words = '{"message":"no host assigned"}';
+        socket.write(`HTTP/1.1 400 Bad Request\r\ncontent-length: ${words.length}\r\n\r\n${words}`);
+        this.refusedConnections += 1;
+        socket.on("error", () => undefined);
+        socket.on("end", () => socket.end());
+        socket.on("close", () => void (this.refusedConnections -= 1));
+        socket.resume();
         return;
       }
       sockets.handleUpgrade(request, socket, head, (client) => {

@@ -75,4 +75,20 @@ export const clusterSabotages: readonly Sabotage[] = [
     test: engine,
     name: "gives programs the image's variables, and none of the cluster's or of an admission's",
   },
+  {
+    id: "kubernetes: connections whose attachment was refused stay open",
+    file: "src/engines/kubernetes/open-attach.ts",
+    find: "      connection.destroy();\n",
+    replace: "      void connection;\n",
+    test: engine,
+    name: "keeps no connection whose attachment was refused",
+  },
+  {
+    id: "kubernetes: ps and prune ask one that nobody named",
+    file: "src/operations/sandboxes/find-sandboxes.ts",
+    find: "|| !isOnlyByName(each)",
+    replace: "|| isOnlyByName(each) || true",
+    test: "src/operations/sandboxes/find-sandboxes.test.ts",
+    name: "asks no cluster that neither the configuration nor a sandbox on it has named",
+  },
 ];

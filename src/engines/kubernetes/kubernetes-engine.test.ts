@@ -203,6 +203,13 @@ describe("KubernetesEngine", () => {
     expect(api.supervisors[0]!.got("SETUP")).toHaveLength(1);
   });
 
+  it("keeps no connection whose attachment was refused", async () => {
+    api.attachesFail = ["refused", "refused", "refused"];
+    const container = await engine.create(spec);
+    await container.start();
+    await expect.poll(() => api.refusedConnections).toBe(0);
+  });
+
   it("makes the supervisor's object again that was deleted while a pod waits for it", async () => {
     const container = await engine.create(spec);
     api.configMaps.clear();

@@ -45,10 +45,12 @@ export async function openAttach(
     maxPayload: maxMessageBytes,
   });
   const refused = Promise.withResolvers<AttachRefusal>();
-  socket.on("unexpected-response", (request, response: IncomingMessage) => {
+  socket.on("unexpected-response", (_request, response: IncomingMessage) => {
+    // Once the answer is read to its end, Node keeps the connection for a next request and knows no request that could end it.
+    const connection = response.socket;
     void readStart(response).then((text) => {
       refused.resolve({ status: response.statusCode ?? 0, words: wordsOf(text) });
-      request.destroy();
+      connection.destroy();
     });
   });
   const giveUp = (): void => socket.terminate();
