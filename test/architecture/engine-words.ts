@@ -63,6 +63,8 @@ export const engineWordExceptions: Readonly<Record<string, string>> = {
     "what is known of attacks on the engines that were tried, as docs/threat-model.md",
   "src/workloads/proof/attacks/file-attacks.ts":
     "what is known of attacks on the engines that were tried, as docs/threat-model.md",
+  "src/workloads/proof/attacks/bomb-attacks.ts":
+    "what is known of attacks on the engines that were tried, as docs/threat-model.md",
   "src/workloads/proof/attacks/kernel-attacks.ts":
     "what is known of attacks on the engines that were tried, as docs/threat-model.md",
   "src/workloads/proof/attacks/privilege-attacks.ts":
