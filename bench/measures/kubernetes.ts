@@ -29,7 +29,6 @@ export const kubernetesMeasure: Measure = {
     "A program of one line through the library, one at a time, with all subjects in turn: in a pod, and in a container of Docker on the same machine.",
     "The exec by hand opens a WebSocket of its own to the API server and runs the same program in a pod that is there already, until the stream's end.",
     `Burst: ${burstSize} cold requests at the same time; the time is that of the median one and of the last one.`,
-    "By hand: as many pods that only run the program, made at the same time through the API, until each is reported as ended.",
     "The cluster has one node, which is this machine.",
   ].join(" "),
   columns: [

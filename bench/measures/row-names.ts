@@ -58,5 +58,5 @@ export const clusterRows = {
   run: (engine: string, warmth: Warmth) => `${engine}, ${warmth}`,
   call: (engine: string) => `${engine}, call in a session`,
   burst: (engine: string) => `${engine}, burst`,
-  burstByHand: "pods by hand, burst",
+  burstByHand: "pods that only run the program, by hand, burst",
 } as const;

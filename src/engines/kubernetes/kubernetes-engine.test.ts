@@ -332,6 +332,21 @@ describe("KubernetesEngine", () => {
       /cannot start the sandbox: StartError: create task: context canceled/,
     ],
     [
+      "the runtime's connection was cut",
+      "SANDBOX_LOST",
+      {
+        containerStatuses: [
+          {
+            name: "sandbox",
+            state: {
+              waiting: { reason: "RunContainerError", message: "error reading from server: connection reset by peer" },
+            },
+          },
+        ],
+      },
+      /cannot start the sandbox: RunContainerError: error reading/,
+    ],
+    [
       "the node was full",
       "CAPACITY",
       { phase: "Failed", reason: "OutOfmemory", message: "Node has no memory" },

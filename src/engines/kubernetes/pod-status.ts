@@ -87,7 +87,8 @@ const setupReasons: ReadonlySet<string> = new Set([
   ...["CreateContainerConfigError", "CreateContainerError", "RunContainerError", "StartError", "ContainerCannotRun"],
 ]);
 /** Words of a start that failed because the node's runtime was restarted meanwhile. */
-const brokenOff = /context (?:canceled|deadline exceeded)|code = Unavailable|connection refused|ttrpc: closed/;
+const brokenOff =
+  /context (?:canceled|deadline exceeded)|code = Unavailable|connection (?:refused|reset)|error reading from server|ttrpc: closed/;
 /** Reasons of a node that took the pod and then had no room. */
 const fullReasons = /^(?:OutOf\w+|Evicted|UnexpectedAdmissionError|NodeAffinity|Preempting)$/;
 
