@@ -28,10 +28,11 @@ it("a value is one result with all its forms, without a text's own quotes", () =
   ]);
 });
 
+const told = (type: string, content: string): unknown =>
+  eventsOf(answer({ displays: [shown(0, `application/vnd.glovebox.${type}+json`, content)] }))[0];
+
 it("charts and tables are what SDKs expect of them, or left out", () => {
   const chart = { type: "pie", title: null, elements: [{ label: "a", angle: 90, radius: 1 }] };
-  const told = (type: string, content: string): unknown =>
-    eventsOf(answer({ displays: [shown(0, `application/vnd.glovebox.${type}+json`, content)] }))[0];
   expect(told("chart", JSON.stringify(chart))).toMatchObject({ chart });
   const both = { type: "superchart", title: "t", elements: [chart, chart] };
   expect(told("chart", JSON.stringify(both))).toMatchObject({ chart: both });
@@ -86,3 +87,14 @@ it.each([["["], ["[".repeat(100_000)], [`[${"0,".repeat(maxJsonValues)}0]`], ["\
     expect(parseShownJson(text)).toBeUndefined();
   },
 );
+
+it("numbers of ticks are floats on the wire, other numbers as they are", () => {
+  const axis = { x_label: null, x_unit: null, y_label: null, y_unit: null, x_scale: "linear", y_scale: "linear" };
+  const ticks = { x_ticks: [0, 0.5, -2], x_tick_labels: ["0"], y_ticks: [1e300, "a", null], y_tick_labels: [] };
+  const elements = [{ label: "l", points: [[1, 2]] }];
+  const chart = { type: "line", title: null, ...axis, ...ticks, elements };
+  const text = JSON.stringify(told("chart", JSON.stringify(chart)));
+  expect(text).toContain('"x_ticks":[0.0,0.5,-2.0]');
+  expect(text).toContain('"y_ticks":[1e+300,"a",null]');
+  expect(text).toContain('"points":[[1,2]]');
+});
