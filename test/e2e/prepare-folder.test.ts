@@ -16,6 +16,7 @@ import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { bunTargetHere } from "../../src/base/bun/bun-here.ts";
 import { fetchBun } from "../../src/base/bun/fetch-bun.ts";
+import { toolsImagesOf } from "../../src/engines/images/tools-image.ts";
 import { npmRegistryFault } from "../helpers/npm-registry.ts";
 import { useGlovebox } from "../helpers/open-glovebox.ts";
 import { runCommand, type CommandResult } from "../helpers/run-command.ts";
@@ -91,6 +92,31 @@ describe("images and Bun, carried in a folder", () => {
     expect(idOf("podman")).toMatch(/^(?:sha256:)?[0-9a-f]{64}$/);
     const again = await prepare("--engine", "docker", "--export", exported);
     expect(again).toMatchObject({ exitCode: 2, stderr: expect.stringContaining("is not empty") as string });
+  });
+
+  it("have those of the templates of E2B's clients, which are then not built", { timeout: 180_000 }, async () => {
+    const templates = Object.values(toolsImagesOf(image));
+    const carried = path.join(folder, "with-templates");
+    const shown = (name: string): string => engine("docker", "image", "inspect", "--format", "{{.Id}}", name).trim();
+    try {
+      // Whatever they have: what counts is that they arrive by their names.
+      for (const name of templates) engine("docker", "tag", image, name);
+      const { exitCode, stdout } = await prepare("--engine", "docker", "--e2b", "--export", carried, "--json");
+      expect(exitCode).toBe(0);
+      const { files } = JSON.parse(stdout) as { files: readonly { what: string }[] };
+      expect(files.map(({ what }) => what)).toEqual([image, ...templates].map((name) => `image ${name} (docker)`));
+      for (const name of templates) {
+        engine("docker", "rmi", name);
+        expect(() => shown(name)).toThrow();
+      }
+      expect((await prepare("--engine", "docker", "--import", carried)).exitCode).toBe(0);
+      expect(templates.map(shown)).toEqual(templates.map(() => idOf("docker")));
+      const again = await prepare("--engine", "docker", "--e2b");
+      expect(again.exitCode, again.stderr).toBe(0);
+      expect(again.stdout + again.stderr).not.toMatch(/build/i);
+    } finally {
+      for (const name of templates) engine("docker", "rmi", "--force", name);
+    }
   });
 
   it.each([

@@ -446,4 +446,12 @@ export const e2bSabotages: readonly Sabotage[] = [
     test: "src/workloads/session/base-image/tools-image.test.ts",
     name: "takes the certificates of a file and no key beside them",
   },
+  {
+    id: "e2b: images of templates are not carried",
+    file: "src/operations/prepared/prepared-handler.ts",
+    find: "request.e2b === true ? templateImages(config) : []",
+    replace: "request.e2b === true ? templateImages(config).slice(1) : []",
+    test: "test/e2e/prepare-folder.test.ts",
+    name: "have those of the templates of E2B's clients",
+  },
 ];
