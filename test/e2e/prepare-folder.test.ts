@@ -107,7 +107,7 @@ describe("images and Bun, carried in a folder", () => {
       expect(files.map(({ what }) => what)).toEqual([image, ...templates].map((name) => `image ${name} (docker)`));
       for (const name of templates) {
         engine("docker", "rmi", name);
-        expect(() => shown(name)).toThrow();
+        expect(() => shown(name)).toThrow("Command failed");
       }
       expect((await prepare("--engine", "docker", "--import", carried)).exitCode).toBe(0);
       expect(templates.map(shown)).toEqual(templates.map(() => idOf("docker")));

@@ -377,4 +377,12 @@ export const supervisedSabotages: readonly Sabotage[] = [
     test: "src/sandbox/terminal/chosen-user.test.ts",
     name: "refuses what a hostile file of names says",
   },
+  {
+    id: "supervised: what lies in scratch is not told where no control group is seen",
+    file: "src/engines/supervised/container/supervised-container.ts",
+    find: "return { ...(await this.#parts.place.stats(options)), scratchBytes: numbers.scratchBytes };",
+    replace: "return this.#parts.place.stats(options);",
+    test: "src/engines/supervised/container/supervised-container.test.ts",
+    name: "leaves what a supervisor without control groups cannot see to the engine",
+  },
 ];

@@ -10,15 +10,15 @@ const label = z.string();
 const shownText = label.nullable();
 /** A place on an axis, or a number that JSON has none for. */
 const value = z.union([z.number(), label, z.boolean(), z.null()]);
-/** The same of a tick, whose numbers are floats: SDKs in Python tell `1.0` from `1`, which is all that a number is here. */
-const tick = value.transform((each) => (Number.isSafeInteger(each) ? exactJson.rawJSON(`${String(each)}.0`) : each));
+/** The same of points and ticks, whose numbers are floats: SDKs in Python tell `1.0` from `1`, which is all that a number is here. */
+const float = value.transform((each) => (Number.isSafeInteger(each) ? exactJson.rawJSON(`${String(each)}.0`) : each));
 const number = z.number().nullable();
 const title = { title: shownText };
 const axes = { x_label: shownText, x_unit: shownText, y_label: shownText, y_unit: shownText };
-const series = z.strictObject({ label, points: z.array(z.tuple([value, value])) });
+const series = z.strictObject({ label, points: z.array(z.tuple([float, float])) });
 const scales = {
-  ...{ x_ticks: z.array(tick), x_tick_labels: z.array(label), x_scale: label },
-  ...{ y_ticks: z.array(tick), y_tick_labels: z.array(label), y_scale: label },
+  ...{ x_ticks: z.array(float), x_tick_labels: z.array(label), x_scale: label },
+  ...{ y_ticks: z.array(float), y_tick_labels: z.array(label), y_scale: label },
 };
 const lines = { ...title, ...axes, ...scales, elements: z.array(series) };
 const box = z.strictObject({
