@@ -3,7 +3,7 @@
  * tests, LangChain's tests of sandboxes, and a short program of each framework. The second half of
  * `npm run clients -- [ENGINE...]`, by default on local and docker; bench/results/other-clients.json has what they said.
  * GLOVEBOX_TEST_CLIENTS is a folder outside of the checkout, into which their packages are installed; GLOVEBOX_TEST_E2B
- * is a checkout of E2B's repository. What lacks its folder is skipped.
+ * and GLOVEBOX_TEST_E2B_INTERPRETER are checkouts of E2B's repositories. What lacks its folder is skipped.
  */
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,21 +11,29 @@ import { join } from "node:path";
 import { startKeyServer } from "../test/helpers/key-server.ts";
 import { sessionImages } from "../test/helpers/test-images.ts";
 import { abortedAtExit, withClientsTable, type ClientRow } from "./clients-table.ts";
-import { assertUnmodified, e2bSuite, haveImages } from "./e2b-suite.ts";
+import { assertUnmodified, clientSuites, haveImages } from "./e2b-suite.ts";
 import { clientEnvironment, installClients, programs, pythonPackages, runProgram } from "./foreign-clients.ts";
 import { pythonSuites, runPythonSuite, type PythonCount } from "./python-suites.ts";
 
 const resultsFile = new URL("../bench/results/other-clients.json", import.meta.url);
 const page = new URL("../docs/clients.md", import.meta.url);
-const { GLOVEBOX_TEST_E2B: checkout = "", GLOVEBOX_TEST_CLIENTS: clients = "" } = process.env;
+const {
+  GLOVEBOX_TEST_E2B: checkout = "",
+  GLOVEBOX_TEST_E2B_INTERPRETER: interpreter = "",
+  GLOVEBOX_TEST_CLIENTS: clients = "",
+} = process.env;
+const folders = { checkout, interpreter, clients };
 const engines = process.argv.slice(2);
 
 if (clients === "") {
   process.stdout.write("SKIPPED: clients of others. Set GLOVEBOX_TEST_CLIENTS to a folder for their packages.\n");
 } else {
   installClients(clients);
-  if (checkout === "") process.stdout.write("SKIPPED: E2B's tests in Python. Set GLOVEBOX_TEST_E2B to its checkout.\n");
-  else assertUnmodified(checkout, e2bSuite);
+  for (const suite of clientSuites) {
+    const folder = process.env[suite.variable] ?? "";
+    if (folder !== "") assertUnmodified(folder, suite);
+    else process.stdout.write(`SKIPPED: tests in Python. Set ${suite.variable} to a checkout of their repository.\n`);
+  }
   for (const engine of engines.length === 0 ? ["local", "docker"] : engines) await runOn(engine);
   writeFileSync(page, withClientsTable(readFileSync(page, "utf8"), readRows()));
 }
@@ -47,9 +55,9 @@ async function runOn(engine: string): Promise<void> {
       keep(program.name, program.package, engine, { passed: hasPassed ? 1 : 0, skipped: 0, failed });
     }
     for (const suite of pythonSuites) {
-      if (suite.of === "checkout" && checkout === "") continue;
-      const places = { checkout, clients, report: join(folder, "report.xml") };
-      const count = runPythonSuite(suite, places, environment);
+      if (folders[suite.of] === "") continue;
+      const places = { ...folders, report: join(folder, "report.xml") };
+      const count = await runPythonSuite(suite, places, environment);
       const version = pythonPackages.find((each) => each.startsWith(`${suite.client}==`)) ?? "";
       keep(suite.name, version, engine, count);
     }

@@ -1,4 +1,5 @@
-import { spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { cpSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseFileReport } from "../src/workloads/tests/report/formats/parse-file-report.ts";
@@ -9,8 +10,8 @@ export interface PythonSuite {
   readonly name: string;
   /** The package of the client that is tested. */
   readonly client: string;
-  /** Its folder, below a checkout of E2B's repository, or below that of the clients. */
-  readonly of: "checkout" | "clients";
+  /** Its folder, below a checkout of one of E2B's repositories, or below that of the clients. */
+  readonly of: "checkout" | "interpreter" | "clients";
   readonly folder: string;
   readonly words: readonly string[];
 }
@@ -30,6 +31,13 @@ export const pythonSuites: readonly PythonSuite[] = [
     ],
   },
   {
+    name: "E2B's code interpreter, Python: its tests",
+    client: "e2b-code-interpreter",
+    of: "interpreter",
+    folder: "python",
+    words: ["tests"],
+  },
+  {
     name: "LangChain's tests of sandboxes, on langchain-e2b",
     client: "langchain-e2b",
     of: "clients",
@@ -45,20 +53,21 @@ export interface PythonCount {
   readonly failed: readonly { readonly test: string; readonly message: string }[];
 }
 
-export function runPythonSuite(
+/** Without blocking this process, which reads what the server says: the server would wait for it. */
+export async function runPythonSuite(
   { of, folder, words }: PythonSuite,
-  places: { readonly checkout: string; readonly clients: string; readonly report: string },
+  places: Readonly<Record<PythonSuite["of"] | "report", string>>,
   environment: NodeJS.ProcessEnv,
-): PythonCount {
+): Promise<PythonCount> {
   cpSync(clientPrograms, join(places.clients, "programs"), { recursive: true });
   const all = ["-q", "-p", "no:cacheprovider", "--tb=line", `--junitxml=${places.report}`, ...words];
   // Its exit code says that a test failed; the report says which.
-  const { error } = spawnSync(join(places.clients, "venv/bin/pytest"), all, {
+  const suite = spawn(join(places.clients, "venv/bin/pytest"), all, {
     cwd: join(places[of], folder),
     stdio: ["ignore", "inherit", "inherit"],
     env: { ...environment, PYTHONDONTWRITEBYTECODE: "1" },
   });
-  if (error !== undefined) throw error;
+  await once(suite, "exit");
   return countOf(readFileSync(places.report, "utf8"));
 }
 

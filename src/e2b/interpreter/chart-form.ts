@@ -11,7 +11,7 @@ const shownText = label.nullable();
 /** A place on an axis, or a number that JSON has none for. */
 const value = z.union([z.number(), label, z.boolean(), z.null()]);
 /** The same of points and ticks, whose numbers are floats: SDKs in Python tell `1.0` from `1`, which is all that a number is here. */
-const float = value.transform((each) => (Number.isSafeInteger(each) ? exactJson.rawJSON(`${String(each)}.0`) : each));
+const float = value.transform((each) => (isWrittenWhole(each) ? exactJson.rawJSON(`${String(each)}.0`) : each));
 const number = z.number().nullable();
 const title = { title: shownText };
 const axes = { x_label: shownText, x_unit: shownText, y_label: shownText, y_unit: shownText };
@@ -50,3 +50,8 @@ export const chartForm = z.union([
 
 /** The columns of a table. */
 export const tableForm = z.record(z.string(), z.array(value));
+
+/** Whether a number is written without a fraction and an exponent. */
+function isWrittenWhole(each: unknown): boolean {
+  return typeof each === "number" && Number.isInteger(each) && Math.abs(each) < 1e21;
+}

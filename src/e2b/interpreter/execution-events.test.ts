@@ -90,11 +90,11 @@ it.each([["["], ["[".repeat(100_000)], [`[${"0,".repeat(maxJsonValues)}0]`], ["\
 
 it("numbers of points and ticks are floats on the wire", () => {
   const axis = { x_label: null, x_unit: null, y_label: null, y_unit: null, x_scale: "linear", y_scale: "linear" };
-  const ticks = { x_ticks: [0, 0.5, -2], x_tick_labels: ["0"], y_ticks: [1e300, "a", null], y_tick_labels: [] };
+  const ticks = { x_ticks: [0, 0.5, -2], x_tick_labels: ["0"], y_ticks: [1e300, 1e20, "a", null], y_tick_labels: [] };
   const elements = [{ label: "l", points: [[1, 2.5]] }];
   const chart = { type: "line", title: null, ...axis, ...ticks, elements };
   const text = JSON.stringify(told("chart", JSON.stringify(chart)));
   expect(text).toContain('"x_ticks":[0.0,0.5,-2.0]');
-  expect(text).toContain('"y_ticks":[1e+300,"a",null]');
+  expect(text).toContain('"y_ticks":[1e+300,100000000000000000000.0,"a",null]');
   expect(text).toContain('"points":[[1.0,2.5]]');
 });
