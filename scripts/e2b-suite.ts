@@ -31,7 +31,7 @@ const liveFiles: readonly string[] = [
 ].map((name) => `tests/${name.startsWith("api/") ? "" : "sandbox/"}${name}.test.ts`);
 
 /** Its checkout has the tests in Python as well. */
-export const e2bSuite: ClientSuite = {
+const e2bSuite: ClientSuite = {
   name: "e2b-suite",
   variable: "GLOVEBOX_TEST_E2B",
   commit: "b8029973aa7da5f741f7bb1a9f833b38a0885438",
