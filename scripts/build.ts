@@ -1,9 +1,8 @@
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, posix } from "node:path";
 import { fileURLToPath } from "node:url";
-import { bundleConsole } from "../src/http/console/bundle-console.ts";
-import { licencesOf } from "../src/http/console/licences-of.ts";
-import { bundleRunner } from "../src/workloads/agent/image/bundle-runner.ts";
+import { bundleConsole, licencesOf } from "../src/http/bundle-console.ts";
+import { bundleRunner } from "../src/workloads/agent/agent-files.ts";
 import { bundleSources } from "./bundle/bundle-sources.ts";
 import { keepPublicTypes } from "./bundle/public-types.ts";
 import { runTool } from "./run-tool.ts";
@@ -11,11 +10,11 @@ import { runTool } from "./run-tool.ts";
 /** What Glovebox starts in separate processes and threads. */
 const helpers: readonly string[] = [
   "egress/proxy/proxy-main.ts",
-  "packages/imports/scan-main.ts",
-  "workloads/session/variables/notebook/notebook-main.ts",
-  "sandbox/growth/walk-main.ts",
-  "workloads/agent/memory/search-main.ts",
-  "store/sqlite/sqlite-main.ts",
+  "packages/scan-main.ts",
+  "workloads/session/variables/notebook-main.ts",
+  "sandbox/walk-main.ts",
+  "workloads/agent/search-main.ts",
+  "store/sqlite-main.ts",
   "workloads/tests/report/read-main.ts",
 ];
 /** What users import and start, and those. */

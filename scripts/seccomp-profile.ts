@@ -1,4 +1,4 @@
-import { ociSeccompProfile } from "../src/policy/seccomp/oci-profile.ts";
+import { ociSeccompProfile } from "../src/policy/seccomp/engine-profile.ts";
 
 /** The profile in the form that Docker and Podman read from a file. */
 export function seccompProfileText(): string {

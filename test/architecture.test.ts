@@ -1,9 +1,8 @@
 import { existsSync, globSync, readFileSync } from "node:fs";
-import { posix } from "node:path";
 import { describe, expect, it } from "vitest";
 import { findCircles, readImportGraph } from "./architecture/find-circles.ts";
 import { findViolations, layerOf } from "./architecture/find-violations.ts";
-import { folderProblems, readFolderTable } from "./architecture/folder-table.ts";
+import { pageProblems } from "./architecture/room-table.ts";
 import { layerOrder, layers, onePlacePackages, splitFolders } from "./architecture/layers.ts";
 import { operationTable } from "../src/operations/table.ts";
 import { readSource } from "./architecture/read-source.ts";
@@ -190,8 +189,8 @@ describe("what the import table refuses", () => {
   it("a second file with a vendor's package", () => {
     const text = `import { parseSync } from "oxc-parser";`;
     const two = new Map([
-      ["src/packages/javascript/read.ts", text],
       ["src/packages/read.ts", text],
+      ["src/packages/read-more.ts", text],
     ]);
     expect(findViolations(two)).toEqual([expect.stringContaining("oxc-parser is imported in more than one file")]);
   });
@@ -266,38 +265,25 @@ describe("circles of imports", () => {
   });
 });
 
-describe("the table of folders in docs/architecture.md", () => {
-  const table = readFolderTable(readFileSync(new URL("docs/architecture.md", root), "utf8"));
-  const withSources = new Set(paths.filter((path) => !path.endsWith(".test.ts")).map((path) => posix.dirname(path)));
-  const sourceFolders = [...withSources].filter((folder) => folder !== "src").toSorted();
+describe("docs/architecture.md", () => {
+  const text = readFileSync(new URL("docs/architecture.md", root), "utf8");
+  const rooms = new Set(paths.flatMap((path) => /^src\/[^/]+(?=\/)/.exec(path)?.[0] ?? []));
   const exists = (path: string): boolean => existsSync(new URL(path, root));
 
-  it("has a row for each folder that contains sources, and none for missing ones", () => {
-    expect(folderProblems({ table, folders: sourceFolders, exists })).toEqual([]);
+  it("has a row for each room of the sources, and names only what exists", () => {
+    expect(pageProblems(text, rooms, exists)).toEqual([]);
+    expect(rooms.size).toBeGreaterThan(20);
   });
 
-  it("was read completely, and compared with all folders", () => {
-    expect(table.length).toBeGreaterThan(40);
-    expect(sourceFolders.length).toBeGreaterThan(40);
-    expect(table).toContain("src/sandbox/files");
+  it("can be read at one sitting", () => {
+    expect(text.split("\n").length).toBeLessThanOrEqual(150);
   });
 
   it.each([
-    ["a folder without a row", { folders: ["src/base", "src/planted"] }, ["src/planted has no row"]],
-    ["a row without a folder", { table: ["src/base", "src/planted"] }, ["src/planted has a row and does not exist"]],
-    ["a second row", { table: ["src/base", "src/base"] }, ["src/base has two rows"]],
-    ["a folder below a row for one folder only", { folders: ["src/base/mux"] }, ["src/base/mux has no row"]],
-  ])("does not bear %s", (_, facts, problems) => {
-    expect(folderProblems({ table: ["src/base"], folders: ["src/base"], exists, ...facts })).toEqual(problems);
-  });
-
-  it("reads names with a slash in a row's other columns as folders below its first column", () => {
-    const text = "| folder | what |\n| --- | --- |\n| `src/base` | small pieces; `mux/`: many | `id.ts` |\n\n| `no` |";
-    expect(readFolderTable(text)).toEqual(["src/base", "src/base/mux"]);
-  });
-
-  it("may cover all folders below a folder with one row", () => {
-    const facts = { table: ["src/base/**"], folders: ["src/base", "src/base/mux"], exists };
-    expect(folderProblems(facts)).toEqual([]);
+    ["a room without a row", "| `src/policy` | what |", ["src/base has no row"]],
+    ["a room that is gone", "| `src/base` | what |\n| `src/gone` | what |", ["src/gone does not exist"]],
+    ["a start that is gone", "| `src/base` | what | `src/base/gone.ts` |", ["src/base/gone.ts does not exist"]],
+  ])("does not bear %s", (_, page, problems) => {
+    expect(pageProblems(page, new Set(["src/base"]), exists)).toEqual(problems);
   });
 });

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { replaceMarked } from "../scripts/marked-section.ts";
 import { projectFolder } from "./helpers/project-folder.ts";
-import { places } from "../src/workloads/proof/attacks/attack.ts";
+import { places } from "../src/workloads/proof/attack.ts";
 import { attacks, attackTable, isProven } from "./security/attacks/attack-table.ts";
 
 const text = readFileSync(join(projectFolder, "docs", "threat-model.md"), "utf8");
@@ -26,12 +26,7 @@ describe("the table of attacks", () => {
   });
 
   it("leaves no program unused, of those that are shipped and of test/fixtures/attacks", () => {
-    const folders = [
-      "test/security/attacks",
-      "src/workloads/proof",
-      "src/workloads/proof/attacks",
-      "src/operations/proof",
-    ];
+    const folders = ["test/security/attacks", "src/workloads/proof", "src/workloads/proof", "src/operations"];
     const sources = folders.flatMap((folder) =>
       readdirSync(join(projectFolder, folder))
         .filter((name) => name.endsWith(".ts"))

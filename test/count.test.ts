@@ -39,11 +39,12 @@ describe("structureOf", () => {
 describe("the product's sources", () => {
   /** What was counted last. A figure that falls is written down here in the same change, so that it cannot rise again. */
   const limits: Readonly<Record<string, number>> = {
-    "source folders": 244,
-    "folders of at most 3 files": 63,
-    "files on the longest import chain": 50,
-    "files with one importer, in percent": 38,
-    "names declared twice": 214,
+    "source files": 1209,
+    "source folders": 92,
+    "folders of at most 3 files": 7,
+    "files on the longest import chain": 43,
+    "files with one importer, in percent": 23,
+    "names declared twice": 173,
     "functions over 60 lines": 12,
     "import circles": 0,
   };

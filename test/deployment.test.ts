@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parseAllDocuments } from "yaml";
 import { seccompProfileText } from "../scripts/seccomp-profile.ts";
-import { neededRights } from "../src/engines/kubernetes/account-rights.ts";
+import { neededRights } from "../src/engines/kubernetes/check-cluster.ts";
 import { projectFolder } from "./helpers/project-folder.ts";
 
 const read = (name: string): string => readFileSync(join(projectFolder, name), "utf8");

@@ -2,8 +2,8 @@ import { existsSync, globSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { PassThrough } from "node:stream";
 import { describe, expect, it } from "vitest";
-import { buildProgram } from "../src/cli/build-program.ts";
-import { commandNodes, type CommandNode } from "../src/cli/completion/command-tree.ts";
+import { buildProgram } from "../src/cli/process-io.ts";
+import { commandNodes, type CommandNode } from "../src/cli/command-tree.ts";
 
 const root = new URL("../", import.meta.url);
 const silent = new PassThrough();

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, expectTypeOf, it } from "vitest";
 import { writeLibraryTypes } from "../scripts/library-options/written-types.ts";
-import type { Camel } from "../src/library/objects/forms/camel.ts";
+import type { Camel } from "../src/library/objects/camel.ts";
 import type {
   CommandOptions,
   EnvironmentOptions,
@@ -14,13 +14,13 @@ import type {
 } from "../src/library/objects/generated/options.ts";
 import type { DoctorReport, ExecuteResult, Metrics, TestsResult } from "../src/library/objects/generated/results.ts";
 import type { DoctorResponse } from "../src/operations/doctor/doctor-contract.ts";
-import type { PullImagesRequest } from "../src/operations/images/images-contract.ts";
+import type { PullImagesRequest } from "../src/operations/images-contract.ts";
 import type { GetMetricsResponse } from "../src/operations/metrics/get-metrics-contract.ts";
 import type { ListAlertsRequest } from "../src/operations/metrics/list-alerts-contract.ts";
-import type { RunTestsResponse } from "../src/operations/tests/run-tests-contract.ts";
+import type { RunTestsResponse } from "../src/operations/run-tests-contract.ts";
 import type { CreateEnvironmentRequest } from "../src/operations/environments/create-environment-contract.ts";
 import type { RunCommandRequest } from "../src/operations/environments/run-command-contract.ts";
-import type { ExecuteRequest, ExecuteResponse } from "../src/operations/execute/execute-contract.ts";
+import type { ExecuteRequest, ExecuteResponse } from "../src/operations/execute-contract.ts";
 import type { StartProcessRequest } from "../src/operations/processes/start-process-contract.ts";
 import type { RunCodeRequest } from "../src/operations/session/run-code-contract.ts";
 import type { OpenSessionRequest } from "../src/operations/session/sessions-contract.ts";

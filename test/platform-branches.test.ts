@@ -20,8 +20,8 @@ describe("code that behaves otherwise on one system than on another", () => {
     expect(found.length).toBeGreaterThan(30);
     expect(found.map(([path]) => path)).toEqual(
       expect.arrayContaining([
-        "src/engines/docker/find-docker-endpoint.ts",
-        "src/engines/local/preload/processes/end-family.ts",
+        "src/engines/docker/docker-engine.ts",
+        "src/engines/local/preload/preload-run.ts",
         "src/policy/mounts/mount-policy.ts",
       ]),
     );
@@ -42,12 +42,12 @@ describe("code that behaves otherwise on one system than on another", () => {
   });
 
   it.each([
-    ["has none", undefined, /has no src\/base\/x\.test\.ts/],
-    ["tries another system", `call("linux"); call("darwin");`, /does not try src\/base\/x\.ts as on win32/],
-    ["tries one system", `call("win32");`, /tries src\/base\/x\.ts as on win32 only/],
+    ["is of another file", `import "./y.ts"; call("linux"); call("win32");`, /no test beside it that imports it/],
+    ["tries another system", `import "./x.ts"; call("linux"); call("darwin");`, /do not try it as on win32/],
+    ["tries one system", `import "./x.ts"; call("win32");`, /try it as on win32 only/],
   ])("is found when its test %s", (_, test, problem) => {
     const planted = new Map([["src/base/x.ts", `export const a = (p: string) => p === "win32";`]]);
-    if (test !== undefined) planted.set("src/base/x.test.ts", test);
+    planted.set("src/base/some.test.ts", test.replace('import "', 'import { a } from "'));
     expect(untestedBranches(planted)).toEqual([expect.stringMatching(problem)]);
   });
 

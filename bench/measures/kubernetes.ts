@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { WebSocket } from "ws";
 import { createId } from "../../src/base/id.ts";
 import { KubernetesApi } from "../../src/engines/kubernetes/api.ts";
-import { findCluster } from "../../src/engines/kubernetes/find-cluster.ts";
+import { findCluster } from "../../src/engines/kubernetes/kubernetes-engine.ts";
 import { readSettings } from "../../src/engines/kubernetes/settings.ts";
 import { createGlovebox, type Glovebox, type Session } from "../../src/index.ts";
 import { until } from "../../test/helpers/until.ts";

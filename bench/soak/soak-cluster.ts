@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 import { createId } from "../../src/base/id.ts";
 import { channelTimes } from "../../src/engines/supervised/channel/channel.ts";
 import { KubernetesApi } from "../../src/engines/kubernetes/api.ts";
-import { findCluster } from "../../src/engines/kubernetes/find-cluster.ts";
+import { findCluster } from "../../src/engines/kubernetes/kubernetes-engine.ts";
 import { managedBy } from "../../src/engines/kubernetes/pod-manifest.ts";
 import { readSettings } from "../../src/engines/kubernetes/settings.ts";
 import { supervisorFolder } from "../../src/engines/supervised/supervisor-binary.ts";

@@ -17,14 +17,14 @@ const inlined: ReadonlySet<string> = new Set([
 
 /** Engines that `run` may need, and what it loads with one of them: at times it needs none of these. */
 const engines: readonly string[] = [
-  ...["policy/seccomp/oci-profile.ts", "engines/docker/docker-engine.ts", "engines/local/open-local.ts"],
+  ...["policy/seccomp/engine-profile.ts", "engines/docker/docker-engine.ts", "engines/local/open-local.ts"],
 ];
 
 /** What is loaded one after the other: by `run`, whose start counts most, then by what else people and agents wait for. */
 const stages: readonly string[] = [
-  ...["config/host/compile-cache.ts", "cli/process-io.ts", "cli/run/run-command.ts", "library/embedded-caller.ts"],
+  ...["config/host/compile-cache.ts", "cli/process-io.ts", "cli/run-command.ts", "library/embedded-caller.ts"],
   ...engines,
-  "operations/execute/execute-handler.ts",
+  "operations/execute-handler.ts",
   ...["cli/commands/mcp-command.ts", "mcp/open-mcp-door.ts"],
 ];
 

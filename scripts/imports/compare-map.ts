@@ -1,6 +1,4 @@
-import { distributions } from "../../src/packages/python/distributions.ts";
-import { namespaces } from "../../src/packages/python/namespaces.ts";
-import { pythonPackage } from "../../src/packages/python/python-package.ts";
+import { distributions, pythonPackage, namespaces } from "../../src/packages/python-package.ts";
 import { brings, importRoots, modulesOf } from "./wheel-modules.ts";
 
 /** What of the map is wrong or lacking, by a distribution's own wheel. */

@@ -1,4 +1,4 @@
-import { camelName } from "../../src/library/objects/forms/camel.ts";
+import { camelName } from "../../src/library/objects/camel.ts";
 
 /** A JSON schema, as far as requests, responses and the configuration use it. */
 export interface Schema {

@@ -1,28 +1,24 @@
 import { z } from "zod";
-import { settingsSchema } from "../../src/config/schema/settings-schema.ts";
-import { runAgentContract } from "../../src/operations/agents/run-agent-contract.ts";
+import { settingsSchema } from "../../src/config/settings-schema.ts";
+import { runAgentContract } from "../../src/operations/run-agent-contract.ts";
 import { doctorContract } from "../../src/operations/doctor/doctor-contract.ts";
 import { createEnvironmentContract } from "../../src/operations/environments/create-environment-contract.ts";
 import { listEnvironmentsContract } from "../../src/operations/environments/environments-contract.ts";
 import { runCommandContract } from "../../src/operations/environments/run-command-contract.ts";
-import { executeCodeContract } from "../../src/operations/execute/execute-contract.ts";
+import { executeCodeContract } from "../../src/operations/execute-contract.ts";
 import {
   editFileContract,
   listFilesContract,
   readFileContract,
   writeFileContract,
-} from "../../src/operations/files/files-contract.ts";
-import { downloadFileContract } from "../../src/operations/files/bytes-contract.ts";
-import {
-  buildImagesContract,
-  listImagesContract,
-  pullImagesContract,
-} from "../../src/operations/images/images-contract.ts";
-import { readLogsContract } from "../../src/operations/logs/read-logs-contract.ts";
+} from "../../src/operations/files-contract.ts";
+import { downloadFileContract } from "../../src/operations/bytes-contract.ts";
+import { buildImagesContract, listImagesContract, pullImagesContract } from "../../src/operations/images-contract.ts";
+import { readLogsContract } from "../../src/operations/read-logs-contract.ts";
 import { getMetricsContract } from "../../src/operations/metrics/get-metrics-contract.ts";
 import { listAlertsContract } from "../../src/operations/metrics/list-alerts-contract.ts";
-import { checkMountContract, listMountsContract } from "../../src/operations/mounts/mounts-contract.ts";
-import { listPackagesContract, prunePackagesContract } from "../../src/operations/packages/packages-contract.ts";
+import { checkMountContract, listMountsContract } from "../../src/operations/mounts-contract.ts";
+import { listPackagesContract, prunePackagesContract } from "../../src/operations/packages-contract.ts";
 import { previewStatusContract, stopPreviewContract } from "../../src/operations/previews/previews-contract.ts";
 import { startPreviewContract } from "../../src/operations/previews/start-preview-contract.ts";
 import {
@@ -31,13 +27,13 @@ import {
   writeStdinContract,
 } from "../../src/operations/processes/processes-contract.ts";
 import { startProcessContract } from "../../src/operations/processes/start-process-contract.ts";
-import { copyIntoSandboxContract } from "../../src/operations/sandboxes/copies/copy-contract.ts";
-import { execInSandboxContract, openTerminalContract } from "../../src/operations/sandboxes/programs/exec-contract.ts";
+import { copyIntoSandboxContract } from "../../src/operations/sandboxes/copy-contract.ts";
+import { execInSandboxContract, openTerminalContract } from "../../src/operations/sandboxes/exec-contract.ts";
 import { listSandboxesContract, pruneSandboxesContract } from "../../src/operations/sandboxes/sandboxes-contract.ts";
 import { runCodeContract } from "../../src/operations/session/run-code-contract.ts";
 import { createContextContract } from "../../src/operations/session/contexts-contract.ts";
 import { listSessionsContract, openSessionContract } from "../../src/operations/session/sessions-contract.ts";
-import { runTestsContract } from "../../src/operations/tests/run-tests-contract.ts";
+import { runTestsContract } from "../../src/operations/run-tests-contract.ts";
 import { fieldNames, TypeWriter, type Schema, type TypeForm } from "./schema-type.ts";
 
 /** A type, the schema that it is written from, a sentence about it, and the fields that an object already knows. */

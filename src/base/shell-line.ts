@@ -1,4 +1,4 @@
-import { shellQuoted } from "./processes/shell-quoted.ts";
+import { shellQuoted } from "./shell-quoted.ts";
 
 /** What a shell takes as it stands, unless it is the first word. */
 const plain = /^[\w@%+=:,./-]+$/;

@@ -38,7 +38,7 @@ export const commandTable: readonly CommandRow[] = [
       "glovebox run --project . -- npm test",
     ],
     next: "`glovebox shell` opens a terminal in a sandbox; `glovebox doctor` shows what each engine enforces.",
-    load: async () => (await import("./run/run-command.ts")).addRunCommand,
+    load: async () => (await import("./run-command.ts")).addRunCommand,
   },
   {
     name: "test",
@@ -46,7 +46,7 @@ export const commandTable: readonly CommandRow[] = [
     group: groups.run,
     examples: ["glovebox test", "glovebox test . -- npm test", "glovebox test --junit report.xml"],
     next: "what failed is listed at the end; run one again with --only NAME.",
-    load: async () => (await import("./test/test-command.ts")).addTestCommand,
+    load: async () => (await import("./test-command.ts")).addTestCommand,
   },
   {
     name: "preview",
@@ -54,7 +54,7 @@ export const commandTable: readonly CommandRow[] = [
     group: groups.run,
     examples: ["glovebox preview --open", "glovebox preview shop --port 5173 -- npm run dev"],
     next: "open the address that it prints; Ctrl-C ends the preview.",
-    load: async () => (await import("./preview/preview-command.ts")).addPreviewCommand,
+    load: async () => (await import("./preview-command.ts")).addPreviewCommand,
   },
   {
     name: "agent",
@@ -65,7 +65,7 @@ export const commandTable: readonly CommandRow[] = [
       'glovebox agent run --group family "Tidy up the shopping list"',
     ],
     next: "look at what it changed (git diff); docs/agents.md explains its model's key and groups.",
-    load: async () => (await import("./agent/agent-command.ts")).addAgentCommand,
+    load: async () => (await import("./agent-command.ts")).addAgentCommand,
   },
   {
     name: "shell",
@@ -89,7 +89,7 @@ export const commandTable: readonly CommandRow[] = [
     group: groups.look,
     examples: ["glovebox logs web", "glovebox logs -f --since 10m web"],
     next: "`glovebox exec` looks inside while it runs.",
-    load: async () => (await import("./logs/logs-command.ts")).addLogsCommand,
+    load: async () => (await import("./logs-command.ts")).addLogsCommand,
   },
   {
     name: "exec",
@@ -157,7 +157,7 @@ export const commandTable: readonly CommandRow[] = [
     group: groups.serve,
     examples: ["glovebox console"],
     next: "`glovebox serve` has to run.",
-    load: async () => (await import("./console/console-command.ts")).addConsoleCommand,
+    load: async () => (await import("./console-command.ts")).addConsoleCommand,
   },
   {
     name: "keys",
@@ -215,6 +215,6 @@ export const commandTable: readonly CommandRow[] = [
     group: groups.here,
     examples: ['eval "$(glovebox completion bash)"'],
     next: "open a new shell; names of live sandboxes are completed as well.",
-    load: async () => (await import("./completion/completion-command.ts")).addCompletionCommand,
+    load: async () => (await import("./completion-command.ts")).addCompletionCommand,
   },
 ];

@@ -1,5 +1,5 @@
 import type { GloveboxError } from "../errors/glovebox-error.ts";
-import type { ExecuteResponse } from "../operations/execute/execute-contract.ts";
+import type { ExecuteResponse } from "../operations/execute-contract.ts";
 
 /**
  * Exit codes of the command itself; `refused`: the answer to a question is no, `leftBehind`: a server could not remove

@@ -1,10 +1,11 @@
-import { readServerAddress } from "../config/server-address.ts";
+import { readServerAddress, type ServerAddress } from "../config/server-address.ts";
 import type { OperationCall } from "../operations/contract/operation-call.ts";
 import type { OperationContract, ResponseOf } from "../operations/contract/operation-contract.ts";
 import { parseRequest } from "../operations/contract/parse-request.ts";
 import type { Caller } from "../library/objects/calls.ts";
 import { plainLog } from "./output/plain-log.ts";
-import { pathOnServer } from "./path-on-server.ts";
+import path from "node:path";
+import { invalidField } from "../errors/glovebox-error.ts";
 
 /** A command's request, with the wire's names, which `--json` uses too. */
 export interface CommandCalls extends AsyncDisposable {
@@ -49,4 +50,15 @@ async function openRemote(address: { readonly url: string; readonly key: string 
   const { openHttpCaller } = await import("../client/http-caller.ts");
   const { withCopies } = await import("../transfer/copy-with-server.ts");
   return withCopies(openHttpCaller(address), { platform: process.platform, workingDirectory: process.cwd() });
+}
+
+/**
+ * A folder as a server knows it, whose own current folder is not the user's: on this machine a relative path, and none,
+ * mean what they mean here.
+ * @throws INVALID_REQUEST for a path that is not absolute, on another machine
+ */
+export function pathOnServer(given: string | undefined, { isLoopback }: Pick<ServerAddress, "isLoopback">): string {
+  if (given !== undefined && (path.posix.isAbsolute(given) || path.win32.isAbsolute(given))) return given;
+  if (isLoopback) return path.resolve(given ?? ".");
+  throw invalidField("PATH", "an absolute path of a folder on the server of GLOVEBOX_URL", given ?? "nothing");
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { listProcessesContract } from "../operations/processes/processes-contract.ts";
-import { listMountsContract } from "../operations/mounts/mounts-contract.ts";
-import { readFileContract, writeFileContract } from "../operations/files/files-contract.ts";
+import { listMountsContract } from "../operations/mounts-contract.ts";
+import { readFileContract, writeFileContract } from "../operations/files-contract.ts";
 import { runCodeContract } from "../operations/session/run-code-contract.ts";
 import { requestOfRoute } from "./request-of-route.ts";
 

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { sendPieces, type SentPieces } from "./send-pieces.ts";
+import { sendPieces, type SentPieces } from "./http-caller.ts";
 
 /** A source that counts what is taken of it, and knows when it is left. */
 function counted(): AsyncIterable<Uint8Array> & { taken: number; isLeft: boolean } {

@@ -5,7 +5,7 @@ import type { OperationContract } from "../operations/contract/operation-contrac
 import type { wireErrorSchema } from "../operations/contract/wire-error-schema.ts";
 import type { WireEvent } from "../operations/contract/wire-events.ts";
 import type { z } from "zod";
-import { fromBase64 } from "../library/objects/forms/base64.ts";
+import { fromBase64 } from "../library/objects/base64.ts";
 import { strangeAnswer } from "./network-failure.ts";
 
 type Underway = Exclude<WireEvent, { readonly event: "result" | "error" }>;

@@ -1,5 +1,5 @@
-import { limitFieldNames } from "../policy/limits/limit-fields.ts";
-import { limitKinds } from "../policy/limits/limits.ts";
+import { limitFieldNames } from "../policy/limit-fields.ts";
+import { limitKinds } from "../policy/limits.ts";
 
 /** One configured limit, and what bounds it, both in the same unit. */
 interface BoundedKey {

@@ -1,15 +1,15 @@
 import type { InstallPolicy } from "../policy/install-policy.ts";
-import type { RestartRule } from "../engines/mend/restart-rule.ts";
+import type { RestartRule } from "../engines/restart-rule.ts";
 import { containerEngines } from "../engines/engine-table.ts";
-import type { ToolsImages } from "../engines/images/tools-image.ts";
+import type { ToolsImages } from "../engines/tools-image.ts";
 import type { HostAndPort } from "../policy/network/host-and-port.ts";
 import type { UpstreamFault, UpstreamProxy } from "../policy/network/upstream-proxy.ts";
 import type { Isolation } from "../policy/isolation.ts";
 import type { Language } from "../policy/language.ts";
-import type { LimitKind, Limits } from "../policy/limits/limits.ts";
+import type { LimitKind, Limits } from "../policy/limits.ts";
 import type { AgentsConfig } from "./agents-config.ts";
 import type { ToolingFilesMode } from "../policy/tooling/tooling-files.ts";
-import type { SecretSource } from "./secrets/secret-source.ts";
+import type { SecretSource } from "./secret-source.ts";
 
 /** Where `run_code` runs: in a container, or in the embedded sandbox (SPEC RT4). */
 export const executionModes = ["container", "preload"] as const;

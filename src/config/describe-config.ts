@@ -1,6 +1,6 @@
 import type { ConfigSource, LoadedConfig } from "./config.ts";
 import { variableOf } from "./layers/environment-layer.ts";
-import { secretKeys } from "./secrets/secret-keys.ts";
+import { secretKeys } from "./secret-keys.ts";
 import { settingsKeys } from "./layers/settings-keys.ts";
 
 /** One key of the configuration, for documents and help. */

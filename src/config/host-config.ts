@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import type { Config, LoadedConfig } from "./config.ts";
 import { readHost, type Host } from "./host/host.ts";
 import { loadConfig } from "./load-config.ts";
-import { settingsOverrides, type Settings } from "./settings-overrides.ts";
+import type { ConfigFlags } from "./layers/flag-layer.ts";
 
 /** What a caller sets itself; overrides the environment and the file. */
 export interface ConfigOverrides {
@@ -37,4 +37,32 @@ export async function loadHostConfig(overrides: ConfigOverrides): Promise<HostCo
     placeOfFlag: overrides.placeOfSetting,
   });
   return { config: loaded.values, host, loaded };
+}
+
+/** Nested values, by the names of the configuration file. */
+export interface Settings {
+  readonly [name: string]:
+    | string
+    | number
+    | boolean
+    | null
+    | readonly string[]
+    | readonly Settings[]
+    | Settings
+    | undefined;
+}
+
+/** Nested settings as dotted paths, the form in which the loader takes overrides; undefined ones are left out. */
+export function settingsOverrides(settings: Settings, prefix = ""): ConfigFlags {
+  return Object.fromEntries(
+    Object.entries(settings).flatMap(([name, value]): [string, unknown][] => {
+      if (value === undefined) return [];
+      if (isSection(value)) return Object.entries(settingsOverrides(value, `${prefix}${name}.`));
+      return [[`${prefix}${name}`, value]];
+    }),
+  );
+}
+
+function isSection(value: Settings[string]): value is Settings {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

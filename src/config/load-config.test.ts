@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { toolsImagesOf } from "../engines/images/tools-image.ts";
-import { defaultCeilings, defaultLimits } from "../policy/limits/limits.ts";
+import { toolsImagesOf } from "../engines/tools-image.ts";
+import { defaultCeilings, defaultLimits } from "../policy/limits.ts";
 import type { LoadedConfig } from "./config.ts";
 import { loadConfig, type LoadConfigOptions } from "./load-config.ts";
 

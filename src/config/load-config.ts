@@ -1,4 +1,4 @@
-import { agentVariables } from "../policy/agents/agent-variable-table.ts";
+import { agentVariables } from "../policy/agent-variable-table.ts";
 import { GloveboxError } from "../errors/glovebox-error.ts";
 import { readUpstreamProxy, variablesWithPasswords } from "../policy/network/upstream-proxy.ts";
 import { checkEnvironment } from "../policy/request/environment.ts";
@@ -11,7 +11,7 @@ import { engineVariables, pickVariables } from "./host/host-variables.ts";
 import { layerProblems } from "./layers/layer-problems.ts";
 import type { Layer } from "./layers/layer.ts";
 import { nest, settingsKeys, valueAt } from "./layers/settings-keys.ts";
-import { parseSettings } from "./schema/settings-schema.ts";
+import { parseSettings } from "./settings-schema.ts";
 
 export interface LoadConfigOptions extends FileOptions {
   readonly flags?: ConfigFlags | undefined;

@@ -1,6 +1,6 @@
 import { GloveboxError } from "../errors/glovebox-error.ts";
 import { readHost } from "./host/host.ts";
-import { openAccessToken } from "./secrets/access-token.ts";
+import { openAccessToken } from "./access-token.ts";
 
 /** The server that commands use instead of doing the work in their own process. */
 export interface ServerAddress {

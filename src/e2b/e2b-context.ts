@@ -1,13 +1,13 @@
 import type { BytesInFlight } from "../calls/bytes-in-flight.ts";
 import type { Platform } from "../platform/platform.ts";
-import type { ProcessTable } from "./envd/processes/process-table.ts";
-import type { WatchTable } from "./envd/filesystem/watch-table.ts";
+import type { ProcessTable } from "./envd/process-table.ts";
+import type { WatchTable } from "./envd/watch-table.ts";
 import type { PortGates } from "./envd/port-gates.ts";
-import type { SandboxHosts } from "./http/sandbox-hosts.ts";
-import type { Exchange } from "./http/exchange.ts";
-import type { ExecutionBook } from "./interpreter/execution-book.ts";
-import type { E2bCaller } from "./sandboxes/e2b-sandbox.ts";
-import type { E2bSandboxes } from "./sandboxes/e2b-sandboxes.ts";
+import type { SandboxHosts } from "./sandbox-hosts.ts";
+import type { Exchange } from "./exchange.ts";
+import type { ExecutionBook } from "./execution-book.ts";
+import type { E2bCaller } from "./e2b-sandbox.ts";
+import type { E2bSandboxes } from "./e2b-sandboxes.ts";
 
 /** What all requests of E2B's clients need. */
 export interface E2bContext {

@@ -14,21 +14,126 @@ import { isEnding } from "../calls/running-calls.ts";
 import type { Config } from "../config/config.ts";
 import { invalidField } from "../errors/glovebox-error.ts";
 import type { Platform } from "../platform/platform.ts";
-import { controlRoutes } from "./control/control-routes.ts";
+import { controlRoutes } from "./control-routes.ts";
 import type { E2bContext } from "./e2b-context.ts";
-import { findNamed, isForSandbox, partOf } from "./envd/gateway.ts";
-import { PortGates } from "./envd/port-gates.ts";
-import { serveFiles } from "./envd/files/serve-files.ts";
-import { ProcessTable } from "./envd/processes/process-table.ts";
-import { WatchTable } from "./envd/filesystem/watch-table.ts";
-import { askedPort, serveSandbox } from "./envd/serve-sandbox.ts";
-import { sendError, sendNothing, type Exchange } from "./http/exchange.ts";
-import { answerOfError, E2bRefusal } from "./http/refusal.ts";
-import { SandboxHosts } from "./http/sandbox-hosts.ts";
-import { handleRoute } from "./http/routes.ts";
-import { ExecutionBook } from "./interpreter/execution-book.ts";
-import type { E2bCaller } from "./sandboxes/e2b-sandbox.ts";
-import { E2bSandboxes } from "./sandboxes/e2b-sandboxes.ts";
+import { findNamed, isForSandbox, partOf, liveTarget, type NamedSandbox } from "./envd/gateway.ts";
+import { PortGates, type AskedPort } from "./envd/port-gates.ts";
+import { serveFiles } from "./envd/serve-files.ts";
+import { ProcessTable } from "./envd/process-table.ts";
+import { WatchTable } from "./envd/watch-table.ts";
+import { sendError, sendNothing, sendJson, type Exchange } from "./exchange.ts";
+import { answerOfError, E2bRefusal, notRunning, notServed } from "./refusal.ts";
+import { SandboxHosts } from "./sandbox-hosts.ts";
+import { handleRoute } from "./routes.ts";
+import { ExecutionBook } from "./execution-book.ts";
+import type { E2bCaller, SandboxTarget } from "./e2b-sandbox.ts";
+import { E2bSandboxes } from "./e2b-sandboxes.ts";
+import { mebibyte } from "../base/bytes.ts";
+import { serveInterpreter } from "./serve-interpreter.ts";
+import { sandboxMetrics } from "./sandbox-metrics.ts";
+import { globalVariables } from "./envd/global-variables.ts";
+import { watchMethods } from "./envd/watch-service.ts";
+import { processMethods } from "./envd/process-service.ts";
+import { ConnectError, toConnectError } from "./envd/connect-error.ts";
+import { lastEnvelope } from "./envd/envelope.ts";
+import { readMessage, parseMessage, type RpcCall, type RpcMethod } from "./envd/rpc-call.ts";
+import { z } from "zod";
+import { absoluteInside } from "./envd/inside-path.ts";
+import { entriesScript, parseEntries, type FileEntry } from "./envd/file-entries.ts";
+import { runInside } from "./envd/run-inside.ts";
+
+const path = z
+  .string()
+  .max(4096)
+  .regex(/^[^\0]*$/, "expected no NUL");
+const onePath = z.strictObject({ path });
+const moveSchema = z.strictObject({ source: path, destination: path });
+const listSchema = z.strictObject({ path, depth: z.int().min(0).max(64).optional() });
+
+/** What the scripts end with. */
+const exits = { missing: 3, notFolder: 4, exists: 5 } as const;
+
+const makeScript = `
+[ -d "$1" ] && exit ${exits.exists}
+if [ -e "$1" ] || [ -L "$1" ]; then exit ${exits.notFolder}; fi
+mkdir -p -- "$1"`;
+const moveScript = `
+if [ ! -e "$1" ] && [ ! -L "$1" ]; then exit ${exits.missing}; fi
+[ -d "$2" ] && [ ! -L "$2" ] && exit ${exits.exists}
+mkdir -p -- "$(dirname -- "$2")" && mv -f -- "$1" "$2"`;
+// A root that is a link is followed, links below it are not; the order of names is made afterwards.
+const listScript = `
+if [ ! -e "$1" ]; then exit ${exits.missing}; fi
+[ -d "$1" ] || exit ${exits.notFolder}
+find -H "$1" -mindepth 1 -maxdepth "$2" -exec sh -c '${entriesScript.replaceAll("'", `'"'"'`)}' sh {} +`;
+
+/** The methods of E2B's service for files but those that watch folders. */
+const filesystemMethods: Readonly<Record<string, RpcMethod>> = {
+  Stat: {
+    type: "unary",
+    handle: async (call, body) => ({ entry: await entryAt(call, pathOf(parseMessage(onePath, body).path)) }),
+  },
+  ListDir: { type: "unary", handle: list },
+  MakeDir: {
+    type: "unary",
+    handle: async (call, body) => {
+      const asked = pathOf(parseMessage(onePath, body).path);
+      await run(call, makeScript, [asked], asked);
+      return { entry: await entryAt(call, asked) };
+    },
+  },
+  Move: {
+    type: "unary",
+    handle: async (call, body) => {
+      const { source, destination } = parseMessage(moveSchema, body);
+      const [from, to] = [pathOf(source), pathOf(destination)];
+      await run(call, moveScript, [from, to], from);
+      return { entry: await entryAt(call, to) };
+    },
+  },
+  Remove: {
+    type: "unary",
+    handle: async (call, body) => {
+      const asked = pathOf(parseMessage(onePath, body).path);
+      await run(call, 'rm -rf -- "$1"', [asked], asked);
+      return {};
+    },
+  },
+};
+
+async function list(call: RpcCall, body: unknown): Promise<object> {
+  const { path: given, depth = 1 } = parseMessage(listSchema, body);
+  const asked = pathOf(given);
+  const { stdout } = await run(call, listScript, [asked, String(Math.max(depth, 1))], asked);
+  const entries = parseEntries(stdout);
+  // Parents before children, and names in order.
+  const keyOf = ({ path: name }: FileEntry): string => (typeof name === "string" ? name.replaceAll("/", "\0") : "");
+  return { entries: entries.toSorted((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1)) };
+}
+
+async function entryAt(call: RpcCall, asked: string): Promise<FileEntry> {
+  const { stdout } = await runInside(call, entriesScript, [asked]);
+  const [entry] = parseEntries(stdout);
+  if (entry === undefined) throw new ConnectError("not_found", `path '${asked}' does not exist`);
+  return entry;
+}
+
+async function run(call: RpcCall, script: string, args: string[], asked: string): Promise<{ readonly stdout: Buffer }> {
+  const answer = await runInside(call, script, args);
+  const { exitCode } = answer;
+  if (exitCode === exits.missing) throw new ConnectError("not_found", `path '${asked}' does not exist`);
+  if (exitCode === exits.notFolder) throw new ConnectError("invalid_argument", `path '${asked}' is not a directory`);
+  if (exitCode === exits.exists)
+    throw new ConnectError("already_exists", `a directory is there already: ${args.at(-1)}`);
+  if (exitCode !== 0) throw new ConnectError("internal", `the files could not be changed (exit code ${exitCode})`);
+  return answer;
+}
+
+/** @throws ConnectError */
+function pathOf(given: string): string {
+  if (given === "") throw new ConnectError("invalid_argument", "path: expected a path inside the sandbox, got nothing");
+  return absoluteInside(given);
+}
 
 export interface E2bServerOptions {
   readonly platform: Platform;
@@ -247,4 +352,98 @@ async function listen(server: Server, host: string, port: number): Promise<void>
   } catch (error) {
     throw invalidField("--e2b", "a port that is free and may be used", `${host}:${port}`, error);
   }
+}
+
+/** Answers a request to a sandbox that its headers name. @throws E2bRefusal, what the operations throw */
+async function serveSandbox(context: E2bContext, exchange: Exchange): Promise<void> {
+  const { request, response, path } = exchange;
+  const { sandbox, port, part } = findNamed(context, request);
+  if (part === null) return context.ports.handle(request, response, askedPort(context, request, { sandbox, port }));
+  if (request.method === "GET" && path === "/health") {
+    if (!(await context.sandboxes.isAlive(sandbox, exchange.signal))) throw notRunning(sandbox.id);
+    return part === "envd" ? sendNothing(response) : sendJson(response, 200, "OK");
+  }
+  if (part === "interpreter") return serveInterpreter(context, exchange, sandbox);
+  if (path === "/files") return serveFiles(context, exchange, sandbox);
+  const { "x-access-token": token } = request.headers;
+  if (typeof token !== "string" || !context.sandboxes.isToken(sandbox, token)) {
+    throw new E2bRefusal(401, "expected the sandbox's token in the header X-Access-Token");
+  }
+  context.admit(exchange, sandbox.caller);
+  const target = await liveTarget(context, exchange, sandbox);
+  if (isRpc(path)) return serveRpc({ context, exchange, target });
+  if (request.method === "GET" && path === "/envs") return sendJson(response, 200, globalVariables(sandbox));
+  if (request.method === "GET" && path === "/metrics") return sendMetrics(context, exchange, target);
+  throw notServed(path.slice(0, 200), "docs/clients.md lists what is.");
+}
+
+/** A port with the origin by which a browser knows it. */
+function askedPort(
+  { hosts }: E2bContext,
+  { headers: { host = "" } }: IncomingMessage,
+  named: Pick<NamedSandbox, "sandbox" | "port">,
+): AskedPort {
+  const { sandbox, port } = named;
+  const { scheme = "http", authority = host.toLowerCase() } = hosts.read(host) ?? {};
+  return { sandbox, port, outer: { scheme, authority } };
+}
+
+async function sendMetrics({ platform }: E2bContext, { response }: Exchange, target: SandboxTarget): Promise<void> {
+  const samples = await sandboxMetrics(platform.call, target.sandbox, { ...target, samples: 1 });
+  const last = samples.at(-1);
+  if (last === undefined) throw new E2bRefusal(503, "There is no sample of this sandbox yet; ask again in a second.");
+  const mebibytes = (bytes: number): number => Math.round(bytes / mebibyte);
+  sendJson(response, 200, {
+    ts: Math.floor(Date.parse(last.timestamp) / 1000),
+    cpu_count: last.cpuCount,
+    cpu_used_pct: last.cpuUsedPct,
+    mem_total: last.memTotal,
+    mem_used: last.memUsed,
+    mem_total_mib: mebibytes(last.memTotal),
+    mem_used_mib: mebibytes(last.memUsed),
+    ...(last.memCache === undefined ? {} : { mem_cache: last.memCache }),
+    ...(last.diskUsed === undefined ? {} : { disk_used: last.diskUsed }),
+    disk_total: last.diskTotal,
+  });
+}
+
+const methods: ReadonlyMap<string, RpcMethod> = new Map([
+  ...Object.entries(processMethods).map(([name, method]) => [`/process.Process/${name}`, method] as const),
+  ...Object.entries({ ...filesystemMethods, ...watchMethods }).map(
+    ([name, method]) => [`/filesystem.Filesystem/${name}`, method] as const,
+  ),
+]);
+
+/** Whether a path is one of the Connect protocol's. */
+function isRpc(path: string): boolean {
+  return path.startsWith("/process.") || path.startsWith("/filesystem.");
+}
+
+/** Answers a call of the Connect protocol with JSON; errors too are answered. */
+async function serveRpc(call: RpcCall): Promise<void> {
+  const { request, response, path } = call.exchange;
+  const method = request.method === "POST" ? methods.get(path) : undefined;
+  try {
+    if (method === undefined)
+      throw new ConnectError("unimplemented", `${path.slice(0, 200)} is not served by Glovebox`);
+    assertUser(request.headers.authorization);
+    const body = await readMessage(call, method.type);
+    if (method.type === "stream") await method.handle(call, body);
+    else sendJson(response, 200, await method.handle(call, body));
+  } catch (error) {
+    const failed = toConnectError(error);
+    const close: Record<string, string> = request.complete ? {} : { connection: "close" };
+    if (response.headersSent) response.destroy();
+    else if (method?.type === "stream") {
+      response.writeHead(200, { "content-type": "application/connect+json", ...close }).end(lastEnvelope(failed));
+    } else sendJson(response, failed.status, failed.toWire(), close);
+  }
+}
+
+/** @throws ConnectError for another user than the sandbox's own */
+function assertUser(authorization: string | undefined): void {
+  const encoded = /^Basic +([A-Za-z0-9+/=]{1,400})$/i.exec(authorization ?? "")?.[1];
+  const user = encoded === undefined ? "" : Buffer.from(encoded, "base64").toString().replace(/:.*$/s, "");
+  if (user !== "" && user !== "user")
+    throw new ConnectError("unauthenticated", `invalid username: '${user.slice(0, 80)}'`);
 }

@@ -1,7 +1,7 @@
-import type { BunTarget } from "../base/bun/bun-packages.ts";
+import type { BunTarget } from "../base/bun-packages.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Tracer } from "../base/tracer.ts";
-import type { RestartRule } from "./mend/restart-rule.ts";
+import type { RestartRule } from "./restart-rule.ts";
 
 /** What engines are told of their machine and of the configuration; each takes what it needs. */
 export interface EngineSurroundings {

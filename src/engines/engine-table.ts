@@ -80,7 +80,8 @@ export const engineTable: readonly EngineRow[] = [
     name: "kubernetes",
     embedded: false,
     onlyByName: true,
-    open: async (surroundings) => (await import("./kubernetes/open-kubernetes.ts")).openKubernetesEngine(surroundings),
+    open: async (surroundings) =>
+      (await import("./kubernetes/kubernetes-engine.ts")).openKubernetesEngine(surroundings),
     variables: [
       ...["KUBECONFIG", "KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT"],
       ...["GLOVEBOX_KUBERNETES_CONTEXT", "GLOVEBOX_KUBERNETES_NAMESPACE", "GLOVEBOX_KUBERNETES_ARCHITECTURE"],

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createRequire } from "node:module";
 import { connect as connectPlain, type Socket } from "node:net";
 import type tls from "node:tls";
-import { percentDecoded } from "./headers/own-credentials.ts";
+import { percentDecoded } from "./own-credentials.ts";
 import type { Upstream } from "./upstream.ts";
 
 const connectWithinMs = 10_000;

@@ -1,16 +1,106 @@
 import { timingSafeEqual, createHash } from "node:crypto";
-import type { IncomingMessage, ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse, type Server } from "node:http";
 import type { Duplex } from "node:stream";
 import { ConnectionShares } from "../base/http/connection-shares.ts";
-import { createToken } from "../base/id.ts";
+import { createToken, tokenForm } from "../base/id.ts";
 import { backendUpstream } from "./backend.ts";
-import { credentialCheck, type OwnCredentials } from "./headers/own-credentials.ts";
-import { openDirectListener } from "./direct-listener.ts";
+import { credentialCheck, type OwnCredentials } from "./own-credentials.ts";
 import { refuseUpgrade, sendOwnAnswer } from "./own-answer.ts";
 import { PreviewGate, type PreviewRoom, type PreviewTarget } from "./preview-gate.ts";
-import { readPreviewHost, type PreviewHost } from "./preview-host.ts";
-import { unknownPreview } from "./refusals.ts";
-import type { OuterOrigin, Upstream } from "./upstream.ts";
+import { unknownPreview, foreignHost, foreignOrigin, headTooLarge, unclearRequest } from "./refusals.ts";
+import { originText, type OuterOrigin, type Upstream } from "./upstream.ts";
+import { once } from "node:events";
+import type { AddressInfo } from "node:net";
+import { guardConnections } from "../base/http/guard-connections.ts";
+import { errorCode } from "../errors/error-code.ts";
+import { maxHeadBytes } from "./raw-headers.ts";
+import { isUnclear } from "./unclear-request.ts";
+
+/** A host by which a preview is asked for. */
+interface PreviewHost {
+  readonly token: string;
+  /** As it was sent, in lower case and with its port: what a page of that origin calls itself. */
+  readonly authority: string;
+  /** What the name ends in: `localhost`, or the operator's domain. */
+  readonly domain: string;
+}
+
+/**
+ * Reads `TOKEN.DOMAIN` with or without a port; null for every other host, one with further labels, an address or a final
+ * dot included. Whether there is a preview with that token is for the caller to find out.
+ */
+function readPreviewHost(host: string | undefined, domains: readonly string[]): PreviewHost | null {
+  const authority = (host ?? "").toLowerCase();
+  const [, token, domain] = /^([^.:]+)\.([a-z0-9.-]+)(?::\d{1,5})?$/.exec(authority) ?? [];
+  if (token === undefined || domain === undefined || !tokenForm.test(token) || !domains.includes(domain)) return null;
+  return { token, authority, domain };
+}
+
+/** Whether a host names this machine's loopback at that port, as the listener of one preview is reached. */
+function isDirectHost(host: string | undefined, port: number): boolean {
+  const authority = (host ?? "").toLowerCase();
+  return ["127.0.0.1", "localhost", "[::1]"].some((name) => authority === `${name}:${port}`);
+}
+
+const address = "127.0.0.1";
+const headersWithinMs = 10_000;
+
+/** A listener of one preview alone, on loopback under a number of its own. */
+interface DirectListener {
+  readonly port: number;
+  close(): void;
+}
+
+/** Opens it; it answers to loopback addresses, and to the preview's own name below `localhost`. */
+async function openDirectListener(
+  gate: PreviewGate,
+  { token, connections }: { readonly token: string; readonly connections: ConnectionShares },
+): Promise<DirectListener> {
+  const server: Server = createServer({ noDelay: true, headersTimeout: headersWithinMs, maxHeaderSize: maxHeadBytes });
+  connections.watch(server);
+  // Their size is what is bounded.
+  server.maxHeadersCount = 0;
+  const outerOf = ({ headers: { host } }: IncomingMessage): OuterOrigin | null => {
+    const isNamed = readPreviewHost(host, ["localhost"])?.token === token;
+    const isOwn = isNamed || isDirectHost(host, portOf(server));
+    return isOwn ? { scheme: "http", authority: (host ?? "").toLowerCase() } : null;
+  };
+  server.on("request", (request, response) => {
+    const outer = outerOf(request);
+    if (isUnclear(request)) sendOwnAnswer(request, response, unclearRequest);
+    else if (outer === null) sendOwnAnswer(request, response, foreignHost);
+    else gate.handle(request, response, outer);
+  });
+  server.on("upgrade", (request, socket, head) => {
+    const outer = outerOf(request);
+    const { origin } = request.headers;
+    if (isUnclear(request)) refuseUpgrade(socket, unclearRequest);
+    else if (outer === null) refuseUpgrade(socket, foreignHost);
+    else if (origin !== undefined && origin !== originText(outer)) refuseUpgrade(socket, foreignOrigin);
+    else gate.upgrade(request, socket, head, outer);
+  });
+  server.on("clientError", answerBroken);
+  guardConnections(server);
+  await once(server.listen({ host: address, port: 0, exclusive: true }), "listening");
+  return {
+    port: portOf(server),
+    close: () => {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+function portOf(server: Server): number {
+  return (server.address() as AddressInfo).port;
+}
+
+/** Ends a connection on which no HTTP arrived, too much of it before a body, or too slowly. */
+function answerBroken(error: Error, socket: Duplex): void {
+  const code = errorCode(error);
+  if (code === "ECONNRESET" || !socket.writable) socket.destroy();
+  else refuseUpgrade(socket, code === "HPE_HEADER_OVERFLOW" ? headTooLarge : unclearRequest);
+}
 
 /** Where previews are reached beyond loopback. */
 export interface PreviewDomain {

@@ -1,8 +1,8 @@
 import { request as httpRequest, type ClientRequest, type IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
-import { maxHeadBytes } from "./headers/raw-headers.ts";
-import type { OwnCredentials } from "./headers/own-credentials.ts";
-import { requestHeaders } from "./headers/request-headers.ts";
+import { maxHeadBytes } from "./raw-headers.ts";
+import type { OwnCredentials } from "./own-credentials.ts";
+import { requestHeaders } from "./request-headers.ts";
 import type { OuterOrigin, Upstream } from "./upstream.ts";
 
 /** Interim answers (early hints and the like, which are not passed on) before the answer: a program may send any number. */

@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { issueWords } from "../operations/contract/issue-words.ts";
 import { GloveboxError } from "../errors/glovebox-error.ts";
-import { hostPath, limitNumber, wholeNumber } from "../config/schema/leaf-schemas.ts";
-import { checkGrantedImage } from "../policy/grants/granted-images.ts";
-import { checkGrantedNetworks } from "../policy/grants/granted-networks.ts";
+import { hostPath, limitNumber, wholeNumber } from "../config/leaf-schemas.ts";
+import { checkGrantedImage } from "../policy/granted-images.ts";
+import { checkGrantedNetworks } from "../policy/granted-networks.ts";
 import { keyIdForm } from "../policy/principal.ts";
 
 const names = z.array(z.string().min(1).max(256)).max(256);

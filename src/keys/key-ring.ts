@@ -3,12 +3,68 @@ import type { Logger } from "../base/logger.ts";
 import { GloveboxError } from "../errors/glovebox-error.ts";
 import type { Grant } from "../operations/contract/grant.ts";
 import { keyPrincipalPrefix } from "../policy/principal.ts";
-import { grantOfKey } from "./grant-of-key.ts";
 import { parseKeysFile, type KeyRecord } from "./key-record.ts";
 import { digestOf, idOf } from "./key-text.ts";
 import type { KeysPlace } from "./keys-place.ts";
 import { readKeysFile } from "./read-keys-file.ts";
-import { RequestRate } from "./request-rate.ts";
+
+/**
+ * A token bucket: it holds a minute's requests and refills evenly, so that bursts after a pause are possible while the
+ * average rate stays the same.
+ */
+export class RequestRate {
+  readonly #perMinute: number;
+  readonly #monotonicMs: () => number;
+  #tokens: number;
+  #filledAtMs: number;
+
+  constructor(perMinute: number, monotonicMs: () => number) {
+    this.#perMinute = perMinute;
+    this.#monotonicMs = monotonicMs;
+    this.#tokens = perMinute;
+    this.#filledAtMs = monotonicMs();
+  }
+
+  /** Counts one request. @throws CAPACITY with `retry_after_seconds` in its context */
+  take(): void {
+    const nowMs = this.#monotonicMs();
+    const perMs = this.#perMinute / 60_000;
+    this.#tokens = Math.min(this.#perMinute, this.#tokens + (nowMs - this.#filledAtMs) * perMs);
+    this.#filledAtMs = nowMs;
+    if (this.#tokens >= 1) {
+      this.#tokens -= 1;
+      return;
+    }
+    const retryAfterSeconds = Math.ceil((1 - this.#tokens) / perMs / 1000);
+    throw new GloveboxError("CAPACITY", `Your API key has used up its ${this.#perMinute} requests per minute.`, {
+      suggestion: "Wait for the given time and retry, or ask the operator for a key with a higher rate.",
+      context: { requests_per_minute: this.#perMinute, retry_after_seconds: retryAfterSeconds },
+    });
+  }
+}
+
+/** The word for everything that the deployment has, where the default is nothing. */
+const all = "*";
+
+/** What a key may do. Secrets and host folders must be listed explicitly. */
+function grantOfKey(record: KeyRecord): Grant {
+  const { secrets = [], mount_roots: roots = [] } = record;
+  return {
+    maxSandboxes: record.sandboxes ?? null,
+    ceilings: {
+      cpus: record.max_cpus,
+      memory_mb: record.max_memory_mb,
+      timeout_seconds: record.max_timeout_seconds,
+      pids: record.max_pids,
+      disk_mb: record.max_disk_mb,
+    },
+    engines: record.engines ?? null,
+    networks: record.network ?? null,
+    images: record.images ?? null,
+    secrets: secrets.includes(all) ? null : secrets,
+    mountRoots: roots.includes(all) ? null : roots,
+  };
+}
 
 export interface KeyRingOptions {
   readonly place: KeysPlace;

@@ -2,7 +2,7 @@ import path from "node:path";
 import type { Config } from "../config/config.ts";
 import { configDirectory } from "../config/host/config-directory.ts";
 import type { Host } from "../config/host/host.ts";
-import { expandHome } from "../config/mounts/expand-home.ts";
+import { expandHome } from "../config/expand-home.ts";
 
 /** Where this server's keys are stored. */
 export interface KeysPlace {

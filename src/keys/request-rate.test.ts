@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { RequestRate } from "./request-rate.ts";
+import { RequestRate } from "./key-ring.ts";
 
 it("gives a minute's requests at once, then one each time that one has filled up, and says when", () => {
   let nowMs = 0;

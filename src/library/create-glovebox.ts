@@ -3,7 +3,7 @@ import { nearest } from "../base/nearest.ts";
 import { GloveboxError } from "../errors/glovebox-error.ts";
 import { openEmbeddedCaller, type EmbeddedOptions } from "./embedded-caller.ts";
 import type { GloveboxOptions } from "./glovebox-options.ts";
-import { camelName } from "./objects/forms/camel.ts";
+import { camelName } from "./objects/camel.ts";
 import type { Alert } from "./objects/generated/results.ts";
 import { Glovebox } from "./objects/glovebox.ts";
 

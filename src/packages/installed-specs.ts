@@ -1,5 +1,5 @@
 import { packageName, type Ecosystem } from "../policy/package-specs.ts";
-import type { PackageSetRecord } from "./cache/package-set.ts";
+import type { PackageSetRecord } from "./package-set.ts";
 
 type Installed = Pick<PackageSetRecord, "ecosystem" | "requested" | "packages">;
 

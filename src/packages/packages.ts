@@ -6,8 +6,8 @@ import type { NetworkAccess } from "../egress/network-access.ts";
 import type { Capabilities } from "../engines/capabilities.ts";
 import type { Engine } from "../engines/engine.ts";
 import { GloveboxError } from "../errors/glovebox-error.ts";
-import type { Limits } from "../policy/limits/limits.ts";
-import type { NetworkPolicy } from "../policy/network/network.ts";
+import type { Limits } from "../policy/limits.ts";
+import { installingNetwork, type NetworkPolicy } from "../policy/network/network.ts";
 import { packageName, type Ecosystem } from "../policy/package-specs.ts";
 import type { ProcessIdentity } from "../sandbox/owners/process-identity.ts";
 import type { Caller, Sandboxes } from "../sandbox/sandboxes.ts";
@@ -15,17 +15,175 @@ import { FindInstaller } from "./install/find-installer.ts";
 import type { RunTool } from "./install/install.ts";
 import { installFailed, refusedOnHost } from "./install/install-failed.ts";
 import { assertNoneDenied, assertPackagesAllowed, type InstallPolicy } from "../policy/install-policy.ts";
-import { PackageCache, type CachedSet, type PackageSetLease } from "./cache/package-cache.ts";
-import { packageSetId, type PackageSetKey } from "./cache/package-set.ts";
+import { PackageCache, type CachedSet, type PackageSetLease } from "./package-cache.ts";
+import { packageSetId, type PackageSetKey } from "./package-set.ts";
 import { includesRegistries, InstallSet } from "./install-set.ts";
 import { usualName } from "./installed-specs.ts";
-import type { ImportedPackages } from "./imports/scan-request.ts";
-import { RecentFailures } from "./install/recent-failures.ts";
-import { PackageView } from "./cache/package-view.ts";
+import type { ImportedPackages } from "./scan-request.ts";
+import { PackageView } from "./package-view.ts";
 import { provided, type ProvidedPackages } from "./provided-packages.ts";
 import { ProjectSets } from "./project-sets.ts";
-import { runHostTool, type HostRegistries } from "./install/run-host-tool.ts";
-import { runSealedTool } from "./install/run-sealed-tool.ts";
+import { kibibyte } from "../base/bytes.ts";
+import { runSandboxCommand } from "../sandbox/sandbox-command.ts";
+import type { Sandbox } from "../sandbox/sandbox.ts";
+import {
+  hostCommand,
+  installEnvironment,
+  installFolder,
+  prepareCommand,
+  installCommand,
+} from "./install/package-manager.ts";
+import { ageUnknownNote, ageVariables, ageUnknownMark } from "./install/min-age.ts";
+import { toolFailed, toolResult } from "./install/tool-result.ts";
+import { untilCancelled } from "../base/abort.ts";
+import { lockedPolicy } from "../policy/network/egress-policy.ts";
+import { execWithNetwork } from "../sandbox/exec-with-network.ts";
+import { noScriptsMark, noScriptsNote } from "./install/bun-command.ts";
+
+const notes = [
+  [ageUnknownMark, ageUnknownNote],
+  [noScriptsMark, noScriptsNote],
+] as const;
+
+/**
+ * Runs the tool in a sandbox of the principal's: with the registries while it runs, with nothing from then on, and nothing
+ * of this host.
+ */
+function runSealedTool(network: Pick<NetworkAccess, "grant">, principal: string): RunTool {
+  return async (installation, sandbox, signal) => {
+    const { manager, specs } = installation;
+    const grant = await untilCancelled(network.grant(installingNetwork, principal), signal);
+    if (grant === null) throw new Error("a policy without a grant");
+    const { process, network: connection } = await execWithNetwork({
+      sandbox,
+      program: () =>
+        sandbox.exec(
+          {
+            command: installCommand(manager, specs, installation.minAge),
+            environment: { LANG: "C.UTF-8", ...grant.environment, ...installEnvironment(sandbox) },
+          },
+          { signal },
+        ),
+      grant,
+      onDenied: () => undefined,
+      // An installation has no secret.
+      redact: (text) => text,
+      signal,
+    });
+    try {
+      process.stdin.end("the network is up\n");
+      const ended = await Promise.race([toolResult(process), connection.lost]);
+      if (ended === undefined) {
+        throw installFailed(specs, "the egress proxy ended during the installation", {
+          suggestion: "Retry: the next installation starts a fresh proxy.",
+          context: { retryable: true },
+        });
+      }
+      await connection.change(lockedPolicy);
+      if (ended.exitCode === 0) {
+        for (const [mark, note] of notes) if (ended.output.includes(mark)) installation.onNote(note);
+        return;
+      }
+      await connection.settle();
+      const refused = new Set(connection.denials.map(({ target, rule }) => `${target} (${rule})`));
+      const also = [...grant.warnings, ...(refused.size > 0 ? [`refused: ${[...refused].join(", ")}`] : [])];
+      throw toolFailed(installation, ended, { also, remedy: connection.denials[0]?.remedy });
+    } finally {
+      connection.close();
+    }
+  };
+}
+
+/** What leads the tool to the registries that this machine is set up for. */
+interface HostRegistries {
+  readonly environment: Readonly<Record<string, string>>;
+  /** What could not be found out, one sentence each. */
+  readonly problems: readonly string[];
+}
+
+const prepareMs = 30_000;
+
+/**
+ * Runs the tool on this machine itself, where nothing seals it (SPEC PK2): in a folder of its own, which also is its
+ * home, and without any script of a package. It has the network that this machine has.
+ */
+function runHostTool(host: { readonly registries: () => Promise<HostRegistries> }): RunTool {
+  return async (installation, sandbox, signal) => {
+    const { manager, interpreter, specs, minAge, onNote } = installation;
+    const { environment, problems } = await host.registries();
+    const prepared = await runSandboxCommand(
+      sandbox,
+      { command: prepareCommand(interpreter, sandbox), maxOutputBytes: kibibyte, timeLimitMs: prepareMs },
+      { signal },
+    );
+    if (prepared.exitCode !== 0) throw installFailed(specs, "its folder could not be made", { cause: prepared.stderr });
+    const aged = minAge === null ? {} : ageVariables(minAge);
+    if (minAge !== null && manager === "pip" && !(await knowsAges(sandbox, signal))) {
+      if (minAge.isDemanded) throw ageUnknown(specs);
+      onNote(ageUnknownNote);
+    }
+    const process = await sandbox.exec(
+      {
+        command: hostCommand(manager, specs, sandbox, minAge),
+        environment: { LANG: "C.UTF-8", ...environment, ...aged, ...installEnvironment(sandbox) },
+        workingDirectory: installFolder,
+      },
+      { signal },
+    );
+    process.stdin.end();
+    const ended = await toolResult(process);
+    if (ended.exitCode !== 0) throw toolFailed(installation, ended, { also: problems });
+  };
+}
+
+/** Whether the host's pip has the option. */
+async function knowsAges(sandbox: Sandbox, signal: AbortSignal): Promise<boolean> {
+  const command = ["python3", "-m", "pip", "install", "--help"];
+  const limits = { maxOutputBytes: 256 * kibibyte, timeLimitMs: prepareMs };
+  const { stdout } = await runSandboxCommand(sandbox, { command, ...limits }, { signal });
+  return stdout.text().includes("--uploaded-prior-to");
+}
+
+function ageUnknown(specs: readonly string[]): GloveboxError {
+  return installFailed(specs, "this machine's pip cannot tell how long packages have been published", {
+    suggestion:
+      "Have the operator renew pip (26 or later), or leave packages.min_age (GLOVEBOX_PACKAGES_MIN_AGE) unset.",
+    context: { setting: "packages.min_age" },
+  });
+}
+
+/** How long a failed list is not retried: 10 minutes. */
+const keptMs = 600_000;
+const maxKept = 500;
+
+/** Recently failed installations, so that they do not repeatedly delay programs that can do without them. */
+export class RecentFailures {
+  readonly #now: () => number;
+  readonly #errors = new Map<string, { readonly error: GloveboxError; readonly untilMs: number }>();
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  /** @throws what the installation throws, or threw a short time ago */
+  async unlessRecent<T>(id: string, install: () => Promise<T>): Promise<T> {
+    const known = this.#errors.get(id);
+    if (known !== undefined && known.untilMs > this.#now()) throw known.error;
+    this.#errors.delete(id);
+    try {
+      return await install();
+    } catch (error) {
+      if (error instanceof GloveboxError && error.errorType === "PACKAGE_INSTALL_FAILED") this.#keep(id, error);
+      throw error;
+    }
+  }
+
+  #keep(id: string, error: GloveboxError): void {
+    const [oldest] = this.#errors.keys();
+    if (this.#errors.size >= maxKept && oldest !== undefined) this.#errors.delete(oldest);
+    this.#errors.set(id, { error, untilMs: this.#now() + keptMs });
+  }
+}
 
 export interface PackagesOptions {
   /** The cache's folder. */

@@ -6,9 +6,9 @@ import type { Logger } from "../base/logger.ts";
 import type { Engine } from "../engines/engine.ts";
 import type { Ecosystem } from "../policy/package-specs.ts";
 import type { Caller, Sandboxes } from "../sandbox/sandboxes.ts";
-import { diskBytesOf } from "./cache/disk-bytes.ts";
-import type { PackageCache } from "./cache/package-cache.ts";
-import type { PackageSetKey, ProjectManager } from "./cache/package-set.ts";
+import { diskBytesOf } from "./disk-bytes.ts";
+import type { PackageCache } from "./package-cache.ts";
+import type { PackageSetKey, ProjectManager } from "./package-set.ts";
 import type { FindInstaller } from "./install/find-installer.ts";
 
 export interface ProjectSetsOptions {

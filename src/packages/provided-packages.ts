@@ -1,7 +1,7 @@
 import type { MountSpec } from "../engines/container-spec.ts";
 import type { Ecosystem } from "../policy/package-specs.ts";
-import type { PackageSetLease } from "./cache/package-cache.ts";
-import type { ViewedSet } from "./cache/package-view.ts";
+import type { PackageSetLease } from "./package-cache.ts";
+import type { ViewedSet } from "./package-view.ts";
 import { resolvedSpecs } from "./installed-specs.ts";
 import { packageEnvironment, packageFolders } from "./install/package-manager.ts";
 

@@ -1,6 +1,6 @@
 import { lstat, readdir, rm } from "node:fs/promises";
 import path from "node:path";
-import { assertOwnFolder, openOwnFolder } from "../base/own-folder/own-folder.ts";
+import { assertOwnFolder, openOwnFolder } from "../base/own-folder.ts";
 import { GloveboxError } from "../errors/glovebox-error.ts";
 import type { Leases } from "../sandbox/owners/leases.ts";
 

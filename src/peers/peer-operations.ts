@@ -1,8 +1,8 @@
 import type { OperationContract } from "../operations/contract/operation-contract.ts";
-import { readLogsContract } from "../operations/logs/read-logs-contract.ts";
+import { readLogsContract } from "../operations/read-logs-contract.ts";
 import { sandboxStatsContract } from "../operations/metrics/sandbox-stats-contract.ts";
-import { packFilesContract, unpackFilesContract } from "../operations/sandboxes/copies/archive-contract.ts";
-import { execInSandboxContract, openTerminalContract } from "../operations/sandboxes/programs/exec-contract.ts";
+import { packFilesContract, unpackFilesContract } from "../operations/sandboxes/archive-contract.ts";
+import { execInSandboxContract, openTerminalContract } from "../operations/sandboxes/exec-contract.ts";
 import { removeSandboxesContract } from "../operations/sandboxes/sandboxes-contract.ts";
 
 /** What a process of this user does for the user's other processes, with its own sandboxes. */

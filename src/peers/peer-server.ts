@@ -6,12 +6,104 @@ import { settlesWithin } from "../base/abort.ts";
 import { mebibyte } from "../base/bytes.ts";
 import { LiveConnection } from "../live/live-connection.ts";
 import type { OperationContract } from "../operations/contract/operation-contract.ts";
-import { readLogsContract } from "../operations/logs/read-logs-contract.ts";
-import { LogReaders } from "./log-readers.ts";
+import { readLogsContract, type ReadLogsRequest, type ReadLogsResponse } from "../operations/read-logs-contract.ts";
 import { ownerLost } from "./peer-errors.ts";
 import type { PeerFolder } from "./peer-folder.ts";
 import { peerOperationAt } from "./peer-operations.ts";
-import { serveCall, type ServeCall } from "./serve-call.ts";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { CallOperation } from "../operations/contract/operation-call.ts";
+import type { Logger } from "../base/logger.ts";
+import { toGloveboxError } from "../errors/glovebox-error.ts";
+import { parseRequest } from "../operations/contract/parse-request.ts";
+
+interface ServeCall {
+  /** Runs operations on the sandboxes of this process. */
+  readonly call: CallOperation;
+  readonly logger: Logger;
+}
+
+/** Code of WebSocket. */
+const refused = 1008;
+/** This machine's user, as everywhere. */
+const principal = "local";
+
+/**
+ * Serves one call of another process, until nothing of it is left; if the connection ends, so does what it started.
+ * Never rejects.
+ */
+async function serveCall(
+  connection: LiveConnection,
+  contract: OperationContract,
+  { call, logger }: ServeCall,
+): Promise<void> {
+  try {
+    const start = await connection.started();
+    if (start === null) return connection.close(refused, "expected start as the first message");
+    const request = parseRequest(contract, start.request);
+    // Operations that only read are requested each second.
+    const level = contract.channel === undefined ? "debug" : "info";
+    logger[level]({ operation: contract.name }, "another process of this user asks");
+    const { streams, gone: signal, tell: onEvent } = connection;
+    const answer = await call(contract, request, { ...streams, principal, isOperator: true, signal, onEvent });
+    connection.end({ body: JSON.stringify(answer), isError: false });
+  } catch (error) {
+    const known = toGloveboxError(error);
+    if (known.errorType === "INTERNAL") logger.error({ err: error }, "a call of another process failed");
+    connection.end({ body: JSON.stringify(known.toWire()), isError: true });
+  }
+}
+
+/**
+ * A reader that follows a log requests the next part immediately; one that does not within this time is considered
+ * gone.
+ */
+const returnWithinMs = 1_000;
+const lookEachMs = 10;
+
+/** The readers that follow logs of this process by polling, so that the process does not end between two requests. */
+class LogReaders {
+  #asking = 0;
+  readonly #returning = new Set<NodeJS.Timeout>();
+
+  /** The same call, with readers tracked. */
+  watch(call: CallOperation): CallOperation {
+    return async (contract, request, how) => {
+      if (contract.name !== readLogsContract.name) return call(contract, request, how);
+      this.#asking += 1;
+      this.#forgetOne();
+      try {
+        const page = await call(contract, request, how);
+        if (isFollowed(request, page as ReadLogsResponse)) this.#expectOne();
+        return page;
+      } finally {
+        this.#asking -= 1;
+      }
+    };
+  }
+
+  /** Resolves when all have read everything, or the time is up. */
+  async served(withinMs: number): Promise<void> {
+    for (let waited = 0; waited < withinMs && this.#asking + this.#returning.size > 0; waited += lookEachMs) {
+      await sleep(lookEachMs);
+    }
+  }
+
+  #expectOne(): void {
+    const timer = setTimeout(() => this.#returning.delete(timer), returnWithinMs).unref();
+    this.#returning.add(timer);
+  }
+
+  #forgetOne(): void {
+    const [timer] = this.#returning;
+    if (timer === undefined) return;
+    clearTimeout(timer);
+    this.#returning.delete(timer);
+  }
+}
+
+function isFollowed({ wait_seconds: waitSeconds = 0 }: Partial<ReadLogsRequest>, page: ReadLogsResponse): boolean {
+  return waitSeconds > 0 && !page.is_over;
+}
 
 export interface PeerServerOptions extends ServeCall {
   readonly folder: Pick<PeerFolder, "open" | "ownAddress">;

@@ -1,7 +1,7 @@
 import { connect } from "node:net";
 import { throwIfCancelled } from "../base/abort.ts";
 import { mebibyte } from "../base/bytes.ts";
-import { liveCall } from "../client/live/live-call.ts";
+import { liveCall } from "../client/live-call.ts";
 import type { CallOperation } from "../operations/contract/operation-call.ts";
 import type { ResponseOf } from "../operations/contract/operation-contract.ts";
 import { brokenPeer } from "./peer-errors.ts";

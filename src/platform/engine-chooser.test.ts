@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Logger } from "../base/logger.ts";
 import type { Config } from "../config/config.ts";
 import type { Host } from "../config/host/host.ts";
-import type { ChosenEngine, Engines } from "../engines/choice/discover.ts";
+import type { ChosenEngine, Engines } from "../engines/discover.ts";
 import { GloveboxError } from "../errors/glovebox-error.ts";
 import type { Reaper } from "../sandbox/owners/reaper.ts";
 import { createEngineChooser, type EngineChooserParts } from "./engine-chooser.ts";

@@ -1,7 +1,7 @@
 import type { Logger } from "../base/logger.ts";
 import type { Config } from "../config/config.ts";
 import type { Host } from "../config/host/host.ts";
-import type { ChosenEngine, EngineChoice, Engines } from "../engines/choice/discover.ts";
+import type { ChosenEngine, EngineChoice, Engines } from "../engines/discover.ts";
 import { productEngines } from "../engines/engine-table.ts";
 import { GloveboxError } from "../errors/glovebox-error.ts";
 import { checkChoice } from "../policy/choice.ts";

@@ -1,7 +1,7 @@
 import { randomInt } from "node:crypto";
 import type { Config } from "../config/config.ts";
-import { bunVersion } from "../base/bun/bun-packages.ts";
-import { fetchBun } from "../base/bun/fetch-bun.ts";
+import { bunVersion } from "../base/bun-packages.ts";
+import { fetchBun } from "../base/fetch-bun.ts";
 import type { Logger } from "../base/logger.ts";
 import { noTracer, type Tracer } from "../base/tracer.ts";
 import { bunArchives } from "../config/host/bun-archives.ts";

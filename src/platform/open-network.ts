@@ -3,7 +3,7 @@ import type { Config } from "../config/config.ts";
 import type { Host } from "../config/host/host.ts";
 import { EgressProxies } from "../egress/egress-proxies.ts";
 import { NetworkAccess } from "../egress/network-access.ts";
-import { readRegistrySettings } from "../egress/registries/registry-settings.ts";
+import { readRegistrySettings } from "../egress/registry-settings.ts";
 import type { Traffic } from "../egress/traffic.ts";
 import type { NetworkAlerts } from "../telemetry/network-alerts.ts";
 import type { Door } from "./engine-chooser.ts";

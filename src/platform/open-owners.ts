@@ -11,7 +11,7 @@ import { Leases } from "../sandbox/owners/leases.ts";
 import { identityOf, type ProcessIdentity } from "../sandbox/owners/process-identity.ts";
 import { Reaper } from "../sandbox/owners/reaper.ts";
 import { SandboxRecords } from "../sandbox/owners/sandbox-records.ts";
-import { DiskScratch } from "../sandbox/scratch/disk-scratch.ts";
+import { DiskScratch } from "../sandbox/disk-scratch.ts";
 import { WorkArchives } from "../sandbox/work-archives.ts";
 
 /** Who owns the sandboxes, and what other processes of this user can see of that. */

@@ -1,7 +1,7 @@
 import type { Logger } from "../base/logger.ts";
 import type { Config } from "../config/config.ts";
 import type { Host } from "../config/host/host.ts";
-import { expandHome } from "../config/mounts/expand-home.ts";
+import { expandHome } from "../config/expand-home.ts";
 import type { NetworkAccess } from "../egress/network-access.ts";
 import { installerLimits } from "../packages/install/installer-plan.ts";
 import { Packages } from "../packages/packages.ts";

@@ -2,10 +2,10 @@ import type { Logger } from "../base/logger.ts";
 import type { Tracer } from "../base/tracer.ts";
 import type { Config } from "../config/config.ts";
 import type { Host } from "../config/host/host.ts";
-import { Admission } from "../sandbox/admission/admission.ts";
+import { Admission } from "../sandbox/admission.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { SandboxObserver } from "../sandbox/sandbox-observer.ts";
-import { WarmPool, type WarmPoolBounds } from "../sandbox/pool/warm-pool.ts";
+import { WarmPool, type WarmPoolBounds } from "../sandbox/warm-pool.ts";
 import { Sandboxes } from "../sandbox/sandboxes.ts";
 import type { Owners } from "./open-owners.ts";
 

@@ -1,19 +1,19 @@
 import type { Logger } from "../base/logger.ts";
 import { Traffic } from "../egress/traffic.ts";
-import type { Limits } from "../policy/limits/limits.ts";
+import type { Limits } from "../policy/limits.ts";
 import type { SandboxObserver } from "../sandbox/sandbox-observer.ts";
 import { AlertBook } from "../telemetry/alert-book.ts";
 import type { Alert, AlertListener } from "../telemetry/alert.ts";
-import type { MetricsSample } from "../telemetry/metrics/sample.ts";
-import { Sampler } from "../telemetry/metrics/sampler.ts";
+import type { MetricsSample } from "../telemetry/sample.ts";
+import { Sampler } from "../telemetry/sampler.ts";
 import { NetworkAlerts } from "../telemetry/network-alerts.ts";
-import type { MetricSources } from "../telemetry/prometheus/recorder.ts";
+import type { MetricSources } from "../telemetry/recorder.ts";
 import { PreviewAlerts } from "../telemetry/preview-alerts.ts";
-import { ServerMetrics } from "../telemetry/prometheus/server-metrics.ts";
+import { ServerMetrics } from "../telemetry/server-metrics.ts";
 import { SetuidAlerts } from "../telemetry/setuid-alerts.ts";
 import { ToolingAlerts } from "../telemetry/tooling-alerts.ts";
-import { RunSpans } from "../telemetry/traces/run-spans.ts";
-import type { Tracing } from "../telemetry/traces/tracing.ts";
+import { RunSpans } from "../telemetry/run-spans.ts";
+import type { Tracing } from "../telemetry/tracing.ts";
 import { UsageAlerts } from "../telemetry/usage-alerts.ts";
 
 /** What is reported about live sandboxes. */

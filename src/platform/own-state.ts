@@ -1,5 +1,5 @@
 import path from "node:path";
-import { openOwnFolder } from "../base/own-folder/own-folder.ts";
+import { openOwnFolder } from "../base/own-folder.ts";
 import { errorCode } from "../errors/error-code.ts";
 import { GloveboxError } from "../errors/glovebox-error.ts";
 import type { Host } from "../config/host/host.ts";

@@ -4,8 +4,8 @@ import type { Logger } from "../base/logger.ts";
 import type { Config, LoadedConfig } from "../config/config.ts";
 import type { Host } from "../config/host/host.ts";
 import { variableOf } from "../config/layers/environment-layer.ts";
-import { loadMountPolicy } from "../config/mounts/load-mount-policy.ts";
-import { Engines } from "../engines/choice/discover.ts";
+import { loadMountPolicy } from "../config/load-mount-policy.ts";
+import { Engines } from "../engines/discover.ts";
 import { engineTable } from "../engines/engine-table.ts";
 import type { CallOperation } from "../operations/contract/operation-call.ts";
 import type { GrantOf } from "../operations/contract/grant.ts";
@@ -13,21 +13,18 @@ import { handlers } from "../operations/handlers.ts";
 import { operationCaller } from "../operations/handling/handler.ts";
 import { observedCaller } from "../operations/handling/observed-caller.ts";
 import type { PlatformParts } from "../operations/handling/platform-parts.ts";
-import { createNotebookCode } from "../workloads/session/variables/notebook/make-notebook-code.ts";
-import { findImports } from "../packages/imports/find-imports.ts";
-import { KeptAnswers } from "../packages/imports/kept-answers.ts";
+import { createNotebookCode } from "../workloads/session/variables/make-notebook-code.ts";
+import { findImports } from "../packages/find-imports.ts";
+import { KeptAnswers } from "../packages/kept-answers.ts";
 import { assertNetworkAllowed } from "../policy/network/network.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { TestReports } from "../store/test-reports.ts";
 import type { AlertListener } from "../telemetry/alert.ts";
-import { openMemory } from "../workloads/agent/memory/find-memory.ts";
-import { createTypeScriptCompiler } from "../workloads/program/compile/typescript-compiler.ts";
-import { openLargeScratch } from "../workloads/run/disk/open-large-scratch.ts";
-import { closeParts, type ClosingParts } from "./close-parts.ts";
+import { openMemory } from "../workloads/agent/find-memory.ts";
+import { createTypeScriptCompiler } from "../workloads/program/typescript-compiler.ts";
+import { openLargeScratch } from "../workloads/run/open-large-scratch.ts";
 import { createEngineChooser, type Door } from "./engine-chooser.ts";
 import { engineSurroundings } from "./engine-surroundings.ts";
-import { openImages } from "./open-images.ts";
-import { openLogs, type OpenedLogs } from "./open-logs.ts";
 import { openNetwork } from "./open-network.ts";
 import { openOwners } from "./open-owners.ts";
 import { openPackages } from "./open-packages.ts";
@@ -37,6 +34,44 @@ import { warmPoolBounds } from "./warm-pool-bounds.ts";
 import { openTracing } from "./open-tracing.ts";
 import { openTelemetryParts, type TelemetryParts } from "./open-telemetry-parts.ts";
 import { stderrLogger } from "./stderr-logger.ts";
+import { settlesWithin } from "../base/abort.ts";
+import type { EgressProxies } from "../egress/egress-proxies.ts";
+import type { PeerServer } from "../peers/peer-server.ts";
+import type { Leases } from "../sandbox/owners/leases.ts";
+import type { Reaper } from "../sandbox/owners/reaper.ts";
+import type { WarmPool } from "../sandbox/warm-pool.ts";
+import type { Sandboxes } from "../sandbox/sandboxes.ts";
+import type { DiskScratch } from "../sandbox/disk-scratch.ts";
+import type { WorkArchives } from "../sandbox/work-archives.ts";
+import type { Sampler } from "../telemetry/sampler.ts";
+import type { ServerMetrics } from "../telemetry/server-metrics.ts";
+import type { Tracing } from "../telemetry/tracing.ts";
+import type { Environments } from "../workloads/environment/environments.ts";
+import type { Previews } from "../workloads/preview/previews.ts";
+import type { Sessions } from "../workloads/session/sessions.ts";
+import type { HostInstaller } from "./host-installer.ts";
+import { bunArchives } from "../config/host/bun-archives.ts";
+import { checkImageReference, isSameImage } from "../policy/image-reference.ts";
+import { readRegistrySettings } from "../egress/registry-settings.ts";
+import { defaultSessionImage } from "../policy/session-profile.ts";
+import { AgentImages, agentOfImage } from "../workloads/agent/agent-image.ts";
+import { ensureImage, type ProvideImage } from "../workloads/program/ensure-image.ts";
+import { BaseImage } from "../workloads/session/base-image.ts";
+import { ToolsImage, type PythonIndexSettings } from "../workloads/session/tools-image.ts";
+import { expandHome } from "../config/expand-home.ts";
+import type { PumpState } from "../base/batch-pump.ts";
+import { kibibyte, mebibyte } from "../base/bytes.ts";
+import { GloveboxError } from "../errors/glovebox-error.ts";
+import { isAlive, type ProcessIdentity } from "../sandbox/owners/process-identity.ts";
+import type { SandboxObserver } from "../sandbox/sandbox-observer.ts";
+import type { StorePlace } from "../store/database.ts";
+import { RunRecorder } from "../store/run-recorder.ts";
+import { UsageRecorder } from "../store/usage-recorder.ts";
+import type { Store } from "../store/store.ts";
+import { LogSink } from "../telemetry/log-sink.ts";
+import { RedisPublisher } from "../telemetry/redis-publisher.ts";
+import { SandboxLogs } from "../telemetry/sandbox-logs.ts";
+import { openOwnState } from "./own-state.ts";
 
 export interface PlatformOptions {
   readonly config: Config;
@@ -210,5 +245,244 @@ function recordAlerts({ alertBook }: TelemetryParts, { logs, usage }: OpenedLogs
   alertBook.listen((alert, principal) => {
     logs.alertTold(alert);
     usage?.alertTold(alert, principal);
+  });
+}
+
+interface ClosingParts {
+  /** Accepts connections of this user's other commands. */
+  readonly peerServer: Pick<PeerServer, "endCalls" | "close">;
+  readonly environments: Pick<Environments, "close" | "left">;
+  readonly sessions: Pick<Sessions, "close">;
+  readonly previews: Pick<Previews, "close">;
+  /** Null if no sandboxes are started ahead of requests. */
+  readonly pool: Pick<WarmPool, "close"> | null;
+  readonly sandboxes: Pick<Sandboxes, "close" | "left">;
+  readonly installers: Pick<Sandboxes, "close" | "left">;
+  readonly archives: Pick<WorkArchives, "close">;
+  readonly diskScratch: Pick<DiskScratch, "close">;
+  readonly egressProxies: Pick<EgressProxies, "close">;
+  readonly sampler: Pick<Sampler, "close">;
+  readonly serverMetrics: Pick<ServerMetrics, "close">;
+  readonly reaper: Pick<Reaper, "close" | "sweepStranded">;
+  /** Null if nothing is installed on this machine itself. */
+  readonly hostInstaller: Pick<HostInstaller, "close"> | null;
+  readonly engines: Pick<Engines, "close">;
+  /** Logs and the store. */
+  readonly logs: Pick<OpenedLogs, "close">;
+  readonly tracing: Pick<Tracing, "close">;
+  readonly leases: Pick<Leases, "release">;
+  readonly logger: Logger;
+  /** Milliseconds of a clock that never goes back. */
+  readonly monotonicMs: () => number;
+}
+
+/** How long running work may take to end before everything is removed by force. */
+const workMs = 4_000;
+/** How long closing what is not on an engine may take, and after that closing the engines. */
+const restMs = 500;
+/** How long flushing to the store, Redis and the trace collector may take. */
+const logsMs = 1_500;
+
+/**
+ * Ends the work, removes every sandbox and closes everything else, within the time: an engine that does not answer
+ * delays nothing else. Resolves to the ids of sandboxes and environments that may be left; the lease is then kept, so
+ * that the next sweep knows that their owner is gone.
+ */
+async function closeParts(parts: ClosingParts, withinMs: number): Promise<readonly string[]> {
+  const { environments, sessions, previews, sandboxes, installers, monotonicMs } = parts;
+  const removedByMs = monotonicMs() + Math.max(0, withinMs - 2 * restMs - logsMs);
+  await settlesWithin(parts.peerServer.endCalls(), restMs);
+  parts.sampler.close();
+  parts.pool?.close();
+  // Programs end first, each with its result.
+  const ended = Promise.allSettled([environments.close(), sessions.close(), previews.close()]);
+  await settlesWithin(ended, Math.min(workMs, withinMs / 2));
+  const removed = Promise.allSettled([sandboxes.close(), installers.close(), ended, parts.reaper.close()]);
+  const swept = removed.then(() => parts.reaper.sweepStranded());
+  await settlesWithin(swept, Math.max(0, removedByMs - monotonicMs()));
+  const left = [...new Set([...sandboxes.left, ...installers.left, ...environments.left])];
+  // Logs end with their sandboxes.
+  const { peerServer, archives, diskScratch, egressProxies } = parts;
+  const rest = [peerServer.close(), archives.close(), diskScratch.close(), egressProxies.close()];
+  await settlesWithin(Promise.allSettled(rest), restMs);
+  parts.serverMetrics.close();
+  await settlesWithin(Promise.allSettled([parts.hostInstaller?.close(), parts.engines.close()]), restMs);
+  const sent = Promise.all([parts.logs.close(logsMs), parts.tracing.close(logsMs)]);
+  await settlesWithin(sent, logsMs + restMs);
+  if (left.length === 0) await parts.leases.release();
+  else parts.logger.error({ left }, "not everything could be removed: the next start of Glovebox removes it");
+  return left;
+}
+
+interface OpenedImages {
+  readonly baseImage: BaseImage;
+  readonly agentImages: AgentImages;
+  /** Pulls an image, or builds it if it is one of our own, if the engine does not have it. */
+  readonly provideImage: ProvideImage;
+  /** Whose callers may name any image. @throws INVALID_REQUEST */
+  readonly checkImage: (reference: string, field?: string) => string;
+}
+
+/** Nothing is pulled or built yet; builds run in sandboxes of `installers`. */
+function openImages(config: Config, host: Host, installers: Sandboxes): OpenedImages {
+  const { temporaryDirectory, platform, environment } = host;
+  const fetching = { sandboxes: installers, temporaryDirectory, platform, environment, bunArchives: bunArchives(host) };
+  const baseImage = new BaseImage({ ...fetching, base: config.sessionBaseImage });
+  const agentImages = new AgentImages({ ...fetching, base: config.agents.imageBase });
+  const toolsImage = new ToolsImage({
+    images: config.toolsImages,
+    sessionImage: config.images.session,
+    pythonIndex: () => openPythonIndex({ environment, platform }),
+  });
+  const listed = [
+    ...new Set([
+      ...Object.values(config.images),
+      ...config.allowedImages,
+      ...config.templates.map(({ image }) => image),
+    ]),
+  ];
+  const provideImage: ProvideImage = async (needed, engine, { signal, onPull, onBuild }) => {
+    const agent = agentOfImage(needed.image);
+    const recipe = toolsImage.recipeOf(needed.image);
+    const isOwn = isSameImage(needed.image, defaultSessionImage) || recipe !== null || agent !== null;
+    if (!isOwn || !(await engine.capabilities({ signal })).images) {
+      return ensureImage(needed, engine, { signal, onPull, listed });
+    }
+    if (await engine.images.has(needed.image, { signal })) return;
+    const listener = { onPull, onBuild };
+    if (recipe !== null) {
+      await provideImage({ image: toolsImage.baseOf(recipe), origin: "configured" }, engine, { signal, ...listener });
+      await toolsImage.build(engine, recipe, { listener, signal });
+    } else if (agent === null) await baseImage.build(engine, listener, signal);
+    else await agentImages.build(engine, agent, { listener, signal });
+  };
+  return { baseImage, agentImages, provideImage, checkImage: checkImageReference };
+}
+
+/** What pip asks and trusts on this machine; an index that needs a password is left out. */
+async function openPythonIndex(host: Pick<Host, "environment" | "platform">): Promise<PythonIndexSettings> {
+  const { registries, pythonCertificates } = await readRegistrySettings(host);
+  const url = registries.find(({ kind }) => kind === "python")?.url ?? null;
+  const isOpen = url !== null && URL.canParse(url) && new URL(url).username === "";
+  return { url: isOpen ? url : null, certificates: pythonCertificates };
+}
+
+interface OpenLogsOptions {
+  readonly config: Config;
+  readonly host: Host;
+  /** Identity of this server and its process. */
+  readonly owner: string;
+  readonly identity: ProcessIdentity;
+  /** Whether there is a store, if the configuration leaves it open. */
+  readonly storeByDefault: boolean;
+  readonly logger: Logger;
+  readonly now: () => number;
+  readonly monotonicMs: () => number;
+}
+
+/** What observes sandboxes, and where its records go. */
+interface OpenedLogs {
+  readonly logs: SandboxLogs;
+  /** Null: nothing is stored. */
+  readonly store: Store | null;
+  readonly observers: readonly SandboxObserver[];
+  /** Where samples and alerts are stored; null: nowhere. */
+  readonly usage: UsageRecorder | null;
+  /** Log entries that were dropped, by where. */
+  readonly droppedEntries: () => Readonly<Record<string, number>>;
+  /** State of the queues to the store and to Redis. */
+  sinkStates(): Readonly<Record<string, PumpState>>;
+  /** Flushes, within the time. */
+  close(withinMs: number): Promise<void>;
+}
+
+const redisQueue = { maxBytes: 8 * mebibyte, batchItems: 500, batchBytes: 128 * kibibyte } as const;
+
+/** Opens the log of every sandbox with its sinks; a store is opened in the background. @throws INVALID_REQUEST */
+async function openLogs(options: OpenLogsOptions): Promise<OpenedLogs> {
+  const { config, logger, now, monotonicMs } = options;
+  const store = await openStore(options);
+  const publisher = config.redisUrl === null ? null : new RedisPublisher(config.redisUrl, logger);
+  const redis =
+    publisher &&
+    new LogSink({
+      ...redisQueue,
+      name: "log entries for Redis",
+      write: (blocks) => publisher.publish(blocks),
+      logger,
+      now,
+    });
+  const sinks = [store?.entries ?? [], redis ?? []].flat();
+  const logs = new SandboxLogs({ sinks, now, monotonicMs });
+  const recorder = store && new RunRecorder(store, options.owner, (sandbox) => logs.find(sandbox)?.nextOffset ?? null);
+  return {
+    logs,
+    store,
+    observers: [recorder ?? [], logs].flat(),
+    usage: store && new UsageRecorder(store),
+    droppedEntries: () => ({
+      pace: logs.tooFast,
+      ...(store === null ? {} : { store: store.state.entries.dropped }),
+      ...(redis === null ? {} : { redis: redis.state.dropped }),
+    }),
+    sinkStates: () => ({
+      ...(store && { store_entries: store.state.entries, store_records: store.state.records }),
+      ...(redis && { redis: redis.state }),
+    }),
+    close: async (withinMs) => {
+      await Promise.all([store?.close(withinMs), redis?.close(withinMs)]);
+      publisher?.close();
+    },
+  };
+}
+
+async function openStore({
+  config,
+  host,
+  owner,
+  identity,
+  storeByDefault,
+  logger,
+  now,
+  monotonicMs,
+}: OpenLogsOptions): Promise<Store | null> {
+  const place = storePlace(config.store, host, storeByDefault);
+  if (place === null) return null;
+  // Most commands have none, and a good part of all code is the database's.
+  const { Store } = await import("../store/store.ts");
+  const store = new Store({
+    place,
+    prepare: () => openOwnState(host),
+    retention: config.store,
+    maxRunBytes: config.maxOutputBytes,
+    server: { id: owner, identity, isAlive: (other) => livesHere(other, identity) },
+    logger,
+    now,
+    monotonicMs,
+  });
+  store.start();
+  return store;
+}
+
+/** What another server has written about its process is not assumed to have any particular form. */
+function livesHere(other: unknown, own: ProcessIdentity): boolean | null {
+  if (typeof other !== "object" || other === null || !("machine" in other) || !("pid" in other)) return null;
+  return typeof other.pid === "number" && Number.isSafeInteger(other.pid) && other.pid > 0
+    ? isAlive(other as ProcessIdentity, own)
+    : null;
+}
+
+/** Null: no store. @throws INVALID_REQUEST if PostgreSQL is chosen without a URL */
+function storePlace({ kind, file, url }: Config["store"], host: Host, byDefault: boolean): StorePlace | null {
+  if (kind === "off" || (kind === "auto" && !byDefault)) return null;
+  if (kind !== "postgres") {
+    const own = path.join(host.stateDirectory, "store.db");
+    return { kind: "sqlite", file: file === null ? own : expandHome(file, host.homeDirectory) };
+  }
+  if (url !== null) return { kind, url };
+  throw new GloveboxError("INVALID_REQUEST", 'store.kind is "postgres", but store.url is not set.', {
+    suggestion:
+      "Set store.url (GLOVEBOX_STORE_URL) to the URL of the database, or store.kind (GLOVEBOX_STORE) to sqlite.",
+    context: { field: "store.url" },
   });
 }

@@ -1,5 +1,5 @@
 import type { Config } from "../config/config.ts";
-import type { WarmPoolBounds } from "../sandbox/pool/warm-pool.ts";
+import type { WarmPoolBounds } from "../sandbox/warm-pool.ts";
 import type { Door } from "./engine-chooser.ts";
 
 /** Front end whose sandboxes may be started ahead. */

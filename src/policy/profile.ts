@@ -1,5 +1,5 @@
 import type { Isolation } from "./isolation.ts";
-import type { LimitKind, Limits } from "./limits/limits.ts";
+import type { LimitKind, Limits } from "./limits.ts";
 import type { NetworkPolicy } from "./network/network.ts";
 import { divideScratch, temporaryFolder, workFolder, type ScratchDivision, type ScratchStorage } from "./scratch.ts";
 

@@ -1,5 +1,5 @@
 import { formatBytes, mebibyte } from "../base/bytes.ts";
-import type { Limits } from "./limits/limits.ts";
+import type { Limits } from "./limits.ts";
 
 /**
  * Where an engine keeps scratch: sized on disk, sized in memory (its bytes count as memory), there as far as half of the

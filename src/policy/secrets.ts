@@ -2,7 +2,7 @@ import { nearest } from "../base/nearest.ts";
 import { GloveboxError } from "../errors/glovebox-error.ts";
 import { environmentName } from "./request/environment.ts";
 import { invalidValue } from "./request/invalid-value.ts";
-import type { LimitKind } from "./limits/limits.ts";
+import type { LimitKind } from "./limits.ts";
 
 /** A secret that a deployment gives out by name. */
 export interface SecretOffer {

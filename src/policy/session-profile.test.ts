@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { defaultLimits } from "./limits/limits.ts";
+import { defaultLimits } from "./limits.ts";
 import { divideScratch } from "./scratch.ts";
 import { sessionProfile } from "./session-profile.ts";
 

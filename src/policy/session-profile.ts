@@ -1,6 +1,6 @@
 import { mebibyte } from "../base/bytes.ts";
 import type { Isolation } from "./isolation.ts";
-import type { Limits } from "./limits/limits.ts";
+import type { Limits } from "./limits.ts";
 import { programUser, type Profile } from "./profile.ts";
 import {
   divideScratch,

@@ -1,5 +1,5 @@
 import type { OutputChunk } from "../engines/engine.ts";
-import type { Redaction } from "../policy/redaction/redaction.ts";
+import type { Redaction } from "../policy/redaction.ts";
 
 /**
  * Receives a piece of output, with secrets removed; it is not awaited and must not throw. `program` is one object for

@@ -6,7 +6,7 @@ import type { CallOptions, Container, EngineName, ExecSpec, Process } from "../e
 import { keptImages, labels as ownLabels } from "../engines/labels.ts";
 import { GloveboxError } from "../errors/glovebox-error.ts";
 import { createId } from "../base/id.ts";
-import type { HostPlace } from "./files/host/host-place.ts";
+import type { HostPlace } from "./files/host-place.ts";
 import { SandboxFiles } from "./files/sandbox-files.ts";
 import type { ImageMarks } from "./labelled-spec.ts";
 import { OutputJoint } from "./output-joint.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Container, Engine, Process } from "../engines/engine.ts";
 import type { ContainerSpec } from "../engines/container-spec.ts";
-import { Admission } from "./admission/admission.ts";
+import { Admission } from "./admission.ts";
 import type { SandboxRecord } from "./owners/sandbox-records.ts";
 import { until } from "../../test/helpers/until.ts";
 import { Sandbox } from "./sandbox.ts";

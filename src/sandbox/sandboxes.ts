@@ -2,22 +2,203 @@ import { createId } from "../base/id.ts";
 import type { Logger } from "../base/logger.ts";
 import { noTracer, type Tracer } from "../base/tracer.ts";
 import type { Capabilities } from "../engines/capabilities.ts";
-import type { CallOptions, Engine } from "../engines/engine.ts";
+import type { CallOptions, Engine, Container } from "../engines/engine.ts";
 import { GloveboxError } from "../errors/glovebox-error.ts";
-import type { Admission, Place } from "./admission/admission.ts";
-import { ContainerStarter, type ContainerStarterOptions } from "./container-starter.ts";
-import { ownershipLabels } from "./labelled-spec.ts";
+import type { Admission, Place } from "./admission.ts";
+import { ownershipLabels, labelledSpec } from "./labelled-spec.ts";
 import { fixedFolders } from "./mounts/fixed-folders.ts";
 import { writablePaths } from "./mounts/writable-paths.ts";
 import type { Leases } from "./owners/leases.ts";
 import type { LiveRecord, SandboxRecords } from "./owners/sandbox-records.ts";
-import { RecordWriter, type WayIn } from "./owners/record-writer.ts";
 import type { SandboxPlan } from "./sandbox-plan.ts";
 import type { SandboxObserver } from "./sandbox-observer.ts";
-import { sandboxPolicy } from "./sandbox-policy.ts";
 import type { SandboxIdentity } from "./sandbox-parts.ts";
 import { Sandbox } from "./sandbox.ts";
 import { StartGate } from "./start-gate.ts";
+import { labels } from "../engines/labels.ts";
+import { isOwnContainer } from "./owners/left-over.ts";
+import { settlesWithin } from "../base/abort.ts";
+import { mebibyte } from "../base/bytes.ts";
+import { temporaryFolder, workFolder } from "../policy/scratch.ts";
+
+/** What of a plan decides what programs may do, in the words of the wire; the record of a run's policy begins with it. */
+function sandboxPolicy(engine: string, plan: SandboxPlan): Readonly<Record<string, unknown>> {
+  const { kind, image, ociRuntime, limits, scratch, mounts = [], writableRoot, rootCapabilities, processUser } = plan;
+  const ownFolders = new Set([workFolder, temporaryFolder, ...(kind === "session" ? [plan.workingDirectory] : [])]);
+  return {
+    kind,
+    engine,
+    image,
+    oci_runtime: ociRuntime ?? null,
+    limits: { cpus: limits.cpus, memory_mb: limits.memoryBytes / mebibyte, pids: limits.pids },
+    scratch: scratch.map(({ path, sizeBytes }) => ({ path, size_mb: sizeBytes / mebibyte })),
+    mounts: mounts.map(({ source, target, readOnly }) => ({
+      source: ownFolders.has(target) ? "scratch" : source,
+      target,
+      read_only: readOnly,
+    })),
+    writable_root: writableRoot !== undefined,
+    root_capabilities: rootCapabilities ?? [],
+    process_user: processUser ?? null,
+  };
+}
+
+/** Lets other processes of this user in. */
+interface WayIn {
+  /** Opens it, once, and resolves to its address. */
+  open(): Promise<string>;
+}
+
+interface RecordWriterOptions {
+  readonly records: Pick<SandboxRecords, "add" | "delete">;
+  /** Opened with the first sandbox. */
+  readonly peerServer: WayIn;
+  readonly logger: Logger;
+}
+
+/** How long a one-shot run lives before other processes are told of it: writing that down would be in a short one's way. */
+const oneShotMs = 50;
+
+/**
+ * Keeps the record of one sandbox, which tells others the way to its owner, one write after the other. Without a writable
+ * home folder programs still run; the hard end on every object then does the lease's work.
+ */
+export class RecordWriter {
+  readonly #options: RecordWriterOptions;
+  #record: LiveRecord;
+  /** What others see; null: nothing yet. */
+  #shown: LiveRecord | null = null;
+  #peerAddress: string | null = null;
+  #isRemoved = false;
+  #written: Promise<boolean>;
+  readonly #removing = Promise.withResolvers<void>();
+
+  constructor(record: LiveRecord, options: RecordWriterOptions) {
+    this.#options = options;
+    this.#record = record;
+    this.#written = this.#write();
+  }
+
+  get record(): LiveRecord {
+    return this.#record;
+  }
+
+  /** Changes what is said of its work; others see the newest a moment later. */
+  setWork(work: string): void {
+    if (this.#record.work === work) return;
+    this.#record = { ...this.#record, work };
+    this.#written = this.#written.then(async (isThere) => {
+      if (isThere && !this.#isRemoved && this.#shown !== this.#record) await this.#show();
+      return isThere;
+    });
+  }
+
+  async remove(): Promise<void> {
+    this.#isRemoved = true;
+    this.#removing.resolve();
+    if (!(await this.#written)) return;
+    await this.#bestEffort("record", () => this.#options.records.delete(this.record.id));
+  }
+
+  /** Resolves to whether there is anything to remove. */
+  async #write(): Promise<boolean> {
+    if (this.record.kind === "execute" && (await settlesWithin(this.#removing.promise, oneShotMs))) return false;
+    await this.#bestEffort("peer server", async () => void (this.#peerAddress = await this.#options.peerServer.open()));
+    await this.#show();
+    return true;
+  }
+
+  async #show(): Promise<void> {
+    const shown = (this.#shown = this.#record);
+    const peerAddress = this.#peerAddress;
+    await this.#bestEffort("record", () => this.#options.records.add({ ...shown, peerAddress }));
+  }
+
+  async #bestEffort(what: string, work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      this.#options.logger.warn({ sandbox: this.record.id, err: error }, `the ${what} could not be made`);
+    }
+  }
+}
+
+interface ContainerStarterOptions {
+  readonly leases: Pick<Leases, "hold">;
+  /** Identity of this server, for the owner label. */
+  readonly owner: string;
+  /** Collects sandboxes that could not be removed, their engines' names by their ids; default: they are not tracked. */
+  readonly stranded?: Map<string, string> | undefined;
+  readonly logger: Logger;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+}
+
+/** How long an engine may take to report whether it created a container after all, and to remove it. */
+const lookMs = 10_000;
+
+/** Creates the containers of sandboxes; whatever goes wrong, nothing is left behind. */
+class ContainerStarter {
+  /** Ids of sandboxes that the engine was asked to create and that are not known to be live or gone. */
+  readonly doubtful: Set<string> = new Set();
+  /**
+   * Sandboxes whose removal failed or is uncertain, until a sweep has removed them: their engines' names by their ids.
+   */
+  readonly stranded: Map<string, string>;
+  readonly #options: ContainerStarterOptions;
+
+  constructor(options: ContainerStarterOptions) {
+    this.#options = options;
+    this.stranded = options.stranded ?? new Map<string, string>();
+  }
+
+  /** Its id counts as uncertain until the caller registers it as live. @throws what the engine throws */
+  async start(id: string, engine: Engine, plan: SandboxPlan, signal: AbortSignal): Promise<Container> {
+    const { logger, owner, now } = this.#options;
+    let container: Container | undefined;
+    try {
+      await this.#holdLease(id);
+      this.doubtful.add(id);
+      const spec = labelledSpec(id, plan, { owner, expiresAtMs: now() + plan.lifetimeMs });
+      container = await engine.create(spec, { signal });
+      await container.start({ signal });
+      return container;
+    } catch (error) {
+      logger.info({ sandbox: id, kind: plan.kind, engine: engine.name, err: error }, "sandbox not started");
+      await this.#undo(id, engine, container);
+      throw error;
+    }
+  }
+
+  /** Without a writable home folder there is no lease; the expiry time on every object does its work then. */
+  async #holdLease(id: string): Promise<void> {
+    try {
+      await this.#options.leases.hold();
+    } catch (error) {
+      this.#options.logger.warn({ sandbox: id, err: error }, "the lease could not be made");
+    }
+  }
+
+  async #undo(id: string, engine: Engine, container: Container | undefined): Promise<void> {
+    try {
+      if (container !== undefined) await container.remove();
+      else if (this.doubtful.has(id)) await removeUnanswered(id, engine);
+      this.doubtful.delete(id);
+    } catch (error) {
+      this.stranded.set(id, engine.name);
+      this.doubtful.delete(id);
+      // The caller gets the reason for the failed start; the leftovers are for the log and the sweep.
+      this.#options.logger.error({ sandbox: id, err: error }, "sandbox could not be removed after a failed start");
+    }
+  }
+}
+
+/** An engine that failed to answer may still have created the container, so it is asked what it has. */
+async function removeUnanswered(id: string, engine: Engine): Promise<void> {
+  const options = { signal: AbortSignal.timeout(lookMs) };
+  const found = (await engine.list({ [labels.sandbox]: id }, options)).filter(isOwnContainer);
+  await Promise.all(found.map((summary) => summary.remove(options)));
+}
 
 /** Who asks, and the signal that cancels the request. */
 export interface Caller {

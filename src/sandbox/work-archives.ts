@@ -6,7 +6,7 @@ import type { Logger } from "../base/logger.ts";
 import { GloveboxError } from "../errors/glovebox-error.ts";
 import type { Leases } from "./owners/leases.ts";
 import { isPrivateFolder, makePrivateFolder } from "./owners/private-folder.ts";
-import { readRoom, reserveOf, type Room } from "./scratch/disk-room.ts";
+import { readRoom, reserveOf, type Room } from "./disk-room.ts";
 
 export interface WorkArchivesOptions {
   /** Folder of all servers' archives; made when it is missing, for this user only. */

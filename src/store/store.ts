@@ -4,16 +4,173 @@ import { BatchPump, type PumpState } from "../base/batch-pump.ts";
 import { kibibyte, mebibyte } from "../base/bytes.ts";
 import type { Logger } from "../base/logger.ts";
 import { GloveboxError } from "../errors/glovebox-error.ts";
-import { rowBytes, type LogBlock } from "../telemetry/logs/log-block.ts";
-import { LogSink } from "../telemetry/logs/log-sink.ts";
-import type { LogEntry } from "../telemetry/logs/log-entry.ts";
+import { rowBytes, entriesOf, type LogBlock } from "../telemetry/log-block.ts";
+import { LogSink } from "../telemetry/log-sink.ts";
+import { entryBytes, type LogEntry, type LogStream } from "../telemetry/log-entry.ts";
 import { makeDatabase, migrate, ping, refusesRow, type Database, type StorePlace } from "./database.ts";
-import { insertEntries } from "./insert-entries.ts";
-import { hasEntries, lastEntry, readEntries, type EntriesQuery } from "./read-entries.ts";
 import { applyRetention, maxEntryBytes, type RetentionLimits } from "./retention.ts";
 import { Servers, type ServersOptions } from "./servers.ts";
 import { isOfRun, recordBytes, writeRecords, type StoreRecord } from "./store-record.ts";
-import { StoredRuns } from "./stored-runs.ts";
+import { sql } from "kysely";
+import type { LogEntryRow } from "./tables.ts";
+import {
+  findRun,
+  findTestReport,
+  listEndedRuns,
+  readTail,
+  type RunName,
+  type RunsQuery,
+  type StoredRun,
+} from "./read-runs.ts";
+
+/** What of the store they need. */
+interface Records {
+  add(record: StoreRecord): void;
+  read<Result>(principal: string, work: (database: Database) => Promise<Result>): Promise<Result>;
+}
+
+/** The recorded runs, for those that ask for their results. */
+class StoredRuns {
+  readonly #store: Records;
+
+  constructor(store: Records) {
+    this.#store = store;
+  }
+
+  /** Null: the principal has none of that id. @throws INTERNAL when the store does not answer */
+  find(name: RunName): Promise<StoredRun | null> {
+    return this.#store.read(name.principal, (database) => findRun(database, name));
+  }
+
+  /** Ended ones, the newest first. @throws INTERNAL when the store does not answer */
+  listEnded(query: RunsQuery): Promise<readonly StoredRun[]> {
+    return this.#store.read(query.principal, (database) => listEndedRuns(database, query));
+  }
+
+  /** The end of its output, at most 4096 bytes a stream. @throws INTERNAL when the store does not answer */
+  tails(run: StoredRun): Promise<Readonly<Record<"stdout" | "stderr", string>>> {
+    return this.#store.read(run.principal, async (database) => ({
+      stdout: await readTail(database, run, "stdout"),
+      stderr: await readTail(database, run, "stderr"),
+    }));
+  }
+
+  /** The report of the tests in a sandbox, gzip in base64; null: none is kept. @throws INTERNAL when the store does not answer */
+  testReport(name: RunName): Promise<string | null> {
+    return this.#store.read(name.principal, (database) => findTestReport(database, name));
+  }
+
+  /** Its result is shown no more; the record stays for those who can read the database. */
+  forget(run: RunName): void {
+    this.#store.add({ kind: "run_forgotten", run });
+  }
+}
+
+/** Which entries of a sandbox are wanted. */
+interface EntriesQuery {
+  readonly sandbox: string;
+  /** Others' entries are not found. */
+  readonly principal: string;
+  /** The first that is wanted. */
+  readonly offset: number;
+  /** Default: no end. */
+  readonly before?: number | undefined;
+  /** Default: all. */
+  readonly stream?: LogStream | undefined;
+  readonly limit: number;
+}
+
+/** Bytes of what one query reads, as `bytes` of the rows counts them; the first entry is read whatever it has. */
+const maxPageBytes = 4 * mebibyte;
+
+/** Stored entries in their order: as many as are wanted, or as 4 MiB hold. */
+async function readEntries({ tables }: Database, query: EntriesQuery): Promise<readonly LogEntry[]> {
+  const { sandbox, principal, offset, before, stream, limit } = query;
+  let select = tables
+    .selectFrom("log_entries")
+    .where("sandbox", "=", sandbox)
+    .where("principal", "=", principal)
+    .where("position", ">=", offset)
+    .orderBy("position")
+    .limit(limit);
+  if (before !== undefined) select = select.where("position", "<", before);
+  // What is missing, is missing from every stream.
+  if (stream !== undefined)
+    select = select.where((where) => where.or([where("stream", "=", stream), where("dropped", ">", 0)]));
+  // Their sizes first: what would be too much never leaves the database.
+  const sizes = await select.select(["position", "bytes"]).execute();
+  let total = 0;
+  const end = sizes.findIndex(({ bytes }, index) => (total += bytes) > maxPageBytes && index > 0);
+  const last = sizes.at(end < 0 ? -1 : end - 1);
+  if (last === undefined) return [];
+  const rows = await select.selectAll().where("position", "<=", last.position).execute();
+  return rows.map((row) => entryOf(row, query));
+}
+
+/** The newest stored entry of a sandbox; null when there is none. */
+async function lastEntry(
+  { tables }: Database,
+  source: Pick<EntriesQuery, "sandbox" | "principal">,
+): Promise<LogEntry | null> {
+  const row = await tables
+    .selectFrom("log_entries")
+    .selectAll()
+    .where("sandbox", "=", source.sandbox)
+    .where("principal", "=", source.principal)
+    .orderBy("position", "desc")
+    .limit(1)
+    .executeTakeFirst();
+  return row === undefined ? null : entryOf(row, source);
+}
+
+function entryOf(row: LogEntryRow, { sandbox, principal }: Pick<EntriesQuery, "sandbox" | "principal">): LogEntry {
+  return {
+    source: { sandbox, principal },
+    offset: row.position,
+    stampMs: row.stamp_ms,
+    stream: row.stream as LogStream,
+    message: row.message,
+    partial: row.partial === 1,
+    dropped: row.dropped,
+  };
+}
+
+/** The principal of a sandbox that has stored entries from an offset on; null when there are none. */
+async function hasEntries(
+  { tables }: Database,
+  { sandbox, principal }: Pick<EntriesQuery, "sandbox" | "principal">,
+): Promise<boolean> {
+  // No id of ours holds one, and PostgreSQL refuses to compare it.
+  if (sandbox.includes("\0")) return false;
+  const row = await tables
+    .selectFrom("log_entries")
+    .select("position")
+    .where("sandbox", "=", sandbox)
+    .where("principal", "=", principal)
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** Writes log entries, all or none; those that are there already stay as they are. */
+async function insertEntries({ kind, tables }: Database, blocks: readonly LogBlock[]): Promise<void> {
+  // One parameter and one text of a statement: building thousands of parameters would cost more than the writing.
+  const rows = JSON.stringify(blocks.flatMap((block) => entriesOf(block).map(rowOf)));
+  const columns = sql`insert into log_entries (sandbox, position, principal, stamp_ms, stream, message, partial, dropped, bytes)`;
+  const statement =
+    kind === "sqlite"
+      ? sql`${columns} select value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6,
+          value ->> 7, value ->> 8 from json_each(${rows}) where true on conflict do nothing`
+      : sql`${columns} select e ->> 0, (e ->> 1)::bigint, e ->> 2, (e ->> 3)::bigint, e ->> 4, e ->> 5, (e ->> 6)::int,
+          (e ->> 7)::bigint, (e ->> 8)::int from json_array_elements(${rows}::json) e on conflict do nothing`;
+  await statement.execute(tables);
+}
+
+function rowOf(entry: LogEntry): readonly (string | number)[] {
+  const { source, offset, stampMs, stream, message, partial, dropped } = entry;
+  const bytes = entryBytes(entry);
+  return [source.sandbox, offset, source.principal, stampMs, stream, message, partial ? 1 : 0, dropped, bytes];
+}
 
 export interface StoreOptions {
   readonly place: StorePlace;

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { mebibyte } from "../base/bytes.ts";
-import type { MetricsSample } from "../telemetry/metrics/sample.ts";
+import type { MetricsSample } from "../telemetry/sample.ts";
 import type { StoreRecord } from "./store-record.ts";
 import { UsageRecorder } from "./usage-recorder.ts";
 

@@ -1,7 +1,7 @@
 import { createId } from "../base/id.ts";
 import { mebibyte } from "../base/bytes.ts";
 import type { Alert } from "../telemetry/alert.ts";
-import type { MetricsSample } from "../telemetry/metrics/sample.ts";
+import type { MetricsSample } from "../telemetry/sample.ts";
 import type { Store } from "./store.ts";
 
 /** How far apart a sandbox's samples are kept; in memory there is one a second. */

@@ -1,4 +1,4 @@
-import type { ClearedFiles } from "../sandbox/setuid/cleared-files.ts";
+import type { ClearedFiles } from "../sandbox/cleared-files.ts";
 import type { Alert, AlertListener } from "./alert.ts";
 
 const suggestion =

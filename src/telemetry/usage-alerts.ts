@@ -1,10 +1,71 @@
 import { formatBytes, mebibyte } from "../base/bytes.ts";
 import type { ContainerStats } from "../engines/container-stats.ts";
 import type { ObservedSandbox, SandboxObserver } from "../sandbox/sandbox-observer.ts";
-import { initialRuleState, stepRule, type AlertRule, type RuleState } from "./alert-rule.ts";
 import type { Alert, AlertListener } from "./alert.ts";
-import { addShare, meanShare, type CpuShare } from "./cpu-window.ts";
-import type { MetricsSample } from "./metrics/sample.ts";
+import type { MetricsSample } from "./sample.ts";
+
+/** A share of CPU time, and the span of time that it is the mean of, in milliseconds of one clock. */
+export interface CpuShare {
+  readonly percent: number;
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+/** For how long the CPU must be in use for an alert (SPEC ME2). */
+const windowMs = 10_000;
+
+/** The shares that make up the last ten seconds, with one more. */
+export function addShare(shares: readonly CpuShare[], share: CpuShare): readonly CpuShare[] {
+  return [...shares.filter(({ toMs }) => toMs > share.toMs - windowMs), share];
+}
+
+/**
+ * The mean of the last ten seconds; null while less is known. A mean, because samples come a little early or late, and a
+ * pause of a moment is no end.
+ */
+export function meanShare(shares: readonly CpuShare[]): number | null {
+  let knownMs = 0;
+  let used = 0;
+  for (const { percent, fromMs, toMs } of shares) {
+    knownMs += toMs - fromMs;
+    used += percent * (toMs - fromMs);
+  }
+  return knownMs < windowMs ? null : used / knownMs;
+}
+
+/** When an alert starts and when it ends, by how long a value has been above its threshold, or not. */
+interface AlertRule {
+  readonly startAfterMs: number;
+  readonly endAfterMs: number;
+}
+
+/** Where a rule stands; `initialRuleState` at first. */
+interface RuleState {
+  readonly isOn: boolean;
+  /** Since when the value has been where it would change that; null: it is not there. */
+  readonly sinceMs: number | null;
+}
+
+/** One value, and when it was taken, in milliseconds of one clock. */
+interface RuleInput {
+  readonly isOver: boolean;
+  readonly atMs: number;
+}
+
+export const initialRuleState: RuleState = { isOn: false, sinceMs: null };
+
+/** The state after one more value, and what changed with it. */
+export function stepRule(
+  rule: AlertRule,
+  state: RuleState,
+  { isOver, atMs }: RuleInput,
+): { readonly state: RuleState; readonly change: "start" | "end" | null } {
+  if (isOver === state.isOn) return { state: { ...state, sinceMs: null }, change: null };
+  const sinceMs = state.sinceMs ?? atMs;
+  if (atMs - sinceMs < (isOver ? rule.startAfterMs : rule.endAfterMs))
+    return { state: { ...state, sinceMs }, change: null };
+  return { state: { isOn: isOver, sinceMs: null }, change: isOver ? "start" : "end" };
+}
 
 /** Percent of a limit above which an alert starts (SPEC ME2). */
 const thresholdPercent = 90;

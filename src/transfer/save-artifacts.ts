@@ -1,4 +1,4 @@
-import type { ExecuteResponse } from "../operations/execute/execute-contract.ts";
+import type { ExecuteResponse } from "../operations/execute-contract.ts";
 import { CopyBudget } from "../sandbox/copy/copy-budget.ts";
 import { makeOnHost } from "../sandbox/copy/find-on-host.ts";
 import { TreeWriter } from "../sandbox/copy/tree-writer.ts";

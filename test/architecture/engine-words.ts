@@ -55,23 +55,15 @@ export const engineWordExceptions: Readonly<Record<string, string>> = {
   "src/policy/image-reference.ts": "the default registry, which has this name with every engine",
   "src/policy/isolation.ts": "names the levels of isolation, the weakest of which is called preload (SPEC RT5)",
   "src/config/config.ts": "names the execution modes, one of which is called preload (SPEC RT4)",
-  "src/config/mounts/protected-places.ts": "places of this machine that products keep, whatever engine is used",
-  "src/policy/mounts/built-in-patterns.ts": "names under which products keep keys and sockets, whatever engine is used",
-  "src/workloads/proof/attacks/attack.ts":
+  "src/config/load-mount-policy.ts": "places of this machine that products keep, whatever engine is used",
+  "src/policy/mounts/blocked-pattern.ts": "names under which products keep keys and sockets, whatever engine is used",
+  "src/workloads/proof/attack.ts": "what is known of attacks on the engines that were tried, as docs/threat-model.md",
+  "src/workloads/proof/direct-attacks.ts":
     "what is known of attacks on the engines that were tried, as docs/threat-model.md",
-  "src/workloads/proof/attacks/direct-attacks.ts":
+  "src/workloads/proof/program-attacks.ts":
     "what is known of attacks on the engines that were tried, as docs/threat-model.md",
-  "src/workloads/proof/attacks/file-attacks.ts":
+  "src/workloads/proof/bomb-attacks.ts":
     "what is known of attacks on the engines that were tried, as docs/threat-model.md",
-  "src/workloads/proof/attacks/bomb-attacks.ts":
-    "what is known of attacks on the engines that were tried, as docs/threat-model.md",
-  "src/workloads/proof/attacks/kernel-attacks.ts":
-    "what is known of attacks on the engines that were tried, as docs/threat-model.md",
-  "src/workloads/proof/attacks/privilege-attacks.ts":
-    "what is known of attacks on the engines that were tried, as docs/threat-model.md",
-  "src/workloads/proof/attacks/process-attacks.ts":
-    "what is known of attacks on the engines that were tried, as docs/threat-model.md",
-  "src/workloads/prepared/archive-tags.ts": "spellings of the default registry, as engines write them into archives",
-  "src/operations/doctor/engine-dangers.ts": "known faults, by the names that products have for their parts",
-  "src/operations/doctor/runtime-dangers.ts": "known faults, by the names that products have for their parts",
+  "src/workloads/import-prepared.ts": "spellings of the default registry, as engines write them into archives",
+  "src/operations/doctor/known-dangers.ts": "known faults, by the names that products have for their parts",
 };

@@ -148,7 +148,7 @@ export const layers: Readonly<Record<string, LayerRule>> = {
 export const splitFolders: Readonly<Record<string, { readonly [Layer: string]: RegExp }>> = {
   library: { objects: /^objects\//, library: /./ },
   operations: {
-    contracts: /^(?:contract\/.+|table|(?:[a-z-]+\/)+[a-z-]+-(?:contract|schema))(?:\.test)?\.ts$/,
+    contracts: /^(?:contract\/.+|table|(?:[a-z-]+\/)*[a-z-]+-(?:contract|schema))(?:\.test)?\.ts$/,
     handlers: /./,
   },
 };
@@ -188,12 +188,12 @@ export const environmentReaders: readonly string[] = [
   ...["src/config/", "src/cli/"],
   ...[
     "src/egress/proxy/proxy-main.ts",
-    "src/packages/imports/scan-main.ts",
-    "src/workloads/session/variables/notebook/notebook-main.ts",
-    "src/sandbox/growth/walk-main.ts",
-    "src/workloads/agent/memory/search-main.ts",
+    "src/packages/scan-main.ts",
+    "src/workloads/session/variables/notebook-main.ts",
+    "src/sandbox/walk-main.ts",
+    "src/workloads/agent/search-main.ts",
     "src/workloads/tests/report/read-main.ts",
-    "src/workloads/agent/runner/runner-main.ts",
+    "src/workloads/agent/runner-main.ts",
   ],
 ];
 

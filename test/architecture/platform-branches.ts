@@ -33,20 +33,24 @@ export function systemsOf(path: string, text: string): readonly System[] {
 }
 
 /**
- * What is missing for each file that behaves differently on some systems: a unit test of the same name next to it that
- * names every system that the file names, and at least two. `texts`: sources and tests, by path.
+ * What is missing for each file that behaves differently on some systems: unit tests in its folder that import it, which
+ * together name every system that the file names, and at least two. `texts`: sources and tests, by path.
  */
 export function untestedBranches(texts: ReadonlyMap<string, string>): readonly string[] {
+  const tests = [...texts].filter(([path]) => /\.test\.tsx?$/.test(path));
   return [...texts].flatMap(([path, text]) => {
-    if (path.endsWith(".test.ts")) return [];
+    if (/\.test\.tsx?$/.test(path)) return [];
     const told = systemsOf(path, text);
     if (told.length === 0) return [];
-    const testPath = path.replace(/\.[a-z]+$/, ".test.ts");
-    const test = texts.get(testPath);
-    if (test === undefined) return [`${path} tells ${told.join(", ")} apart and has no ${testPath}`];
-    const tested = (Object.keys(testedAs) as System[]).filter((system) => testedAs[system].test(test));
+    const folder = path.slice(0, path.lastIndexOf("/") + 1);
+    const from = `"./${path.slice(folder.length)}"`;
+    const near = tests.filter(([test]) => test.lastIndexOf("/") === folder.length - 1 && test.startsWith(folder));
+    const its = near.filter(([, test]) => test.includes(from));
+    if (its.length === 0) return [`${path} tells ${told.join(", ")} apart and has no test beside it that imports it`];
+    const tried = its.map(([, test]) => test).join("\n");
+    const tested = (Object.keys(testedAs) as System[]).filter((system) => testedAs[system].test(tried));
     const missing = told.filter((system) => !tested.includes(system));
-    if (missing.length > 0) return [`${testPath} does not try ${path} as on ${missing.join(", ")}`];
-    return tested.length >= 2 ? [] : [`${testPath} tries ${path} as on ${tested.join()} only`];
+    if (missing.length > 0) return [`the tests of ${path} do not try it as on ${missing.join(", ")}`];
+    return tested.length >= 2 ? [] : [`the tests of ${path} try it as on ${tested.join()} only`];
   });
 }

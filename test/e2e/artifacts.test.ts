@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { mebibyte } from "../../src/base/bytes.ts";
-import { parseGlobs } from "../../src/policy/patterns/glob.ts";
+import { parseGlobs } from "../../src/policy/glob.ts";
 import {
   collectArtifacts,
   maxArtifacts,

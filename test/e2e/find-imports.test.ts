@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { ErrorType } from "../../src/errors/catalogue.ts";
-import { findImports } from "../../src/packages/imports/find-imports.ts";
+import { findImports } from "../../src/packages/find-imports.ts";
 import type { Language } from "../../src/policy/language.ts";
 
 const host = { executable: process.execPath, platform: process.platform };

@@ -7,7 +7,7 @@ import { mebibyte } from "../../src/base/bytes.ts";
 import { createId } from "../../src/base/id.ts";
 import { SandboxFiles } from "../../src/sandbox/files/sandbox-files.ts";
 import { openPlace } from "../../src/sandbox/mounts/open-place.ts";
-import { LiveCopy, type CopyProblem } from "../../src/workloads/project/live/live-copy.ts";
+import { LiveCopy, type CopyProblem } from "../../src/workloads/project/live-copy.ts";
 import { Scene } from "../engine-contract/scene.ts";
 import { SharedContainer } from "../engine-contract/shared-container.ts";
 import { subjects } from "../engine-contract/subjects.ts";

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSyn
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { readRegistrySettings } from "../../src/egress/registries/registry-settings.ts";
+import { readRegistrySettings } from "../../src/egress/registry-settings.ts";
 import { createGlovebox, type Glovebox } from "../helpers/wire-glovebox.ts";
 import { npmRegistryFault } from "../helpers/npm-registry.ts";
 import { useGlovebox } from "../helpers/open-glovebox.ts";

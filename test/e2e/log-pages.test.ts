@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { expect, it } from "vitest";
-import { readPage } from "../../src/operations/logs/read-page.ts";
-import { droppedBlock } from "../../src/telemetry/logs/log-block.ts";
-import { offsetsOf } from "../../src/telemetry/logs/log-entry.ts";
-import { LogRing } from "../../src/telemetry/logs/log-ring.ts";
+import { readPage } from "../../src/operations/read-logs-handler.ts";
+import { droppedBlock } from "../../src/telemetry/log-block.ts";
+import { offsetsOf } from "../../src/telemetry/log-entry.ts";
+import { LogRing } from "../../src/telemetry/log-ring.ts";
 import { blocksOf, entriesOf, openStore } from "../helpers/store-scene.ts";
 
 const source = { sandbox: "sbx-1", principal: "ann" };

@@ -2,7 +2,7 @@ import { Client, InMemoryTransport, type CallToolResult } from "@modelcontextpro
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { loadHostConfig } from "../../src/config/host-config.ts";
 import { McpDoor } from "../../src/mcp/mcp-door.ts";
-import { exampleOf } from "../../src/mcp/tools/arguments/examples.ts";
+import { exampleOf } from "../../src/mcp/tools/call-tool.ts";
 import { offeredTools } from "../../src/mcp/tools/offered-tool.ts";
 import { operationTable } from "../../src/operations/table.ts";
 import { createPlatform } from "../../src/platform/platform.ts";

@@ -8,7 +8,7 @@ import {
   executeCodeContract,
   type ExecuteRequest,
   type ExecuteResponse,
-} from "../../src/operations/execute/execute-contract.ts";
+} from "../../src/operations/execute-contract.ts";
 import { parseRequest } from "../../src/operations/contract/parse-request.ts";
 import type { Alert } from "../../src/platform/platform.ts";
 import { openNetworkScene } from "../helpers/network-scene.ts";

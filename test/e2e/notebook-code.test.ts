@@ -1,7 +1,7 @@
 import { runInThisContext } from "node:vm";
 import { describe, expect, it } from "vitest";
-import { createTypeScriptCompiler } from "../../src/workloads/program/compile/typescript-compiler.ts";
-import { createNotebookCode } from "../../src/workloads/session/variables/notebook/make-notebook-code.ts";
+import { createTypeScriptCompiler } from "../../src/workloads/program/typescript-compiler.ts";
+import { createNotebookCode } from "../../src/workloads/session/variables/make-notebook-code.ts";
 
 const host = { executable: process.execPath, platform: process.platform, architecture: process.arch };
 const make = createNotebookCode({ ...host, compile: createTypeScriptCompiler(host) });

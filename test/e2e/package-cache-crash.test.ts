@@ -6,7 +6,7 @@ import path from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
-import { PackageCache } from "../../src/packages/cache/package-cache.ts";
+import { PackageCache } from "../../src/packages/package-cache.ts";
 import { identityOf } from "../../src/sandbox/owners/process-identity.ts";
 
 const program = fileURLToPath(new URL("../fixtures/uses-package-cache.ts", import.meta.url));

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { loadHostConfig } from "../../src/config/host-config.ts";
-import { executeCodeContract } from "../../src/operations/execute/execute-contract.ts";
+import { executeCodeContract } from "../../src/operations/execute-contract.ts";
 import { parseRequest } from "../../src/operations/contract/parse-request.ts";
 import { runCodeContract } from "../../src/operations/session/run-code-contract.ts";
 import { runCodeHandler } from "../../src/operations/session/run-code-handler.ts";

@@ -14,9 +14,9 @@ import {
 import os from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { bunTargetHere } from "../../src/base/bun/bun-here.ts";
-import { fetchBun } from "../../src/base/bun/fetch-bun.ts";
-import { toolsImagesOf } from "../../src/engines/images/tools-image.ts";
+import { bunTargetHere } from "../../src/base/bun-here.ts";
+import { fetchBun } from "../../src/base/fetch-bun.ts";
+import { toolsImagesOf } from "../../src/engines/tools-image.ts";
 import { npmRegistryFault } from "../helpers/npm-registry.ts";
 import { useGlovebox } from "../helpers/open-glovebox.ts";
 import { runCommand, type CommandResult } from "../helpers/run-command.ts";

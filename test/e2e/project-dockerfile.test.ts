@@ -9,12 +9,12 @@ import {
   runTestsContract,
   type RunTestsRequest,
   type RunTestsResponse,
-} from "../../src/operations/tests/run-tests-contract.ts";
+} from "../../src/operations/run-tests-contract.ts";
 import { startPreviewContract } from "../../src/operations/previews/start-preview-contract.ts";
 import { startPreviewHandler } from "../../src/operations/previews/start-preview-handler.ts";
 import { stopPreviewContract } from "../../src/operations/previews/previews-contract.ts";
 import { stopPreviewHandler } from "../../src/operations/previews/previews-handler.ts";
-import { runTestsHandler } from "../../src/operations/tests/run-tests-handler.ts";
+import { runTestsHandler } from "../../src/operations/run-tests-handler.ts";
 import { createPlatform, type Platform } from "../../src/platform/platform.ts";
 import { createId } from "../../src/base/id.ts";
 import { failureOf } from "../helpers/failure-of.ts";

@@ -1,10 +1,10 @@
 import pino from "pino";
 import { createClient } from "redis";
 import { afterAll, beforeEach, expect, it } from "vitest";
-import type { LogBlock } from "../../src/telemetry/logs/log-block.ts";
-import type { WireLogEntry } from "../../src/telemetry/logs/log-entry.ts";
-import { LogSink } from "../../src/telemetry/logs/log-sink.ts";
-import { RedisPublisher } from "../../src/telemetry/logs/redis/redis-publisher.ts";
+import type { LogBlock } from "../../src/telemetry/log-block.ts";
+import type { WireLogEntry } from "../../src/telemetry/log-entry.ts";
+import { LogSink } from "../../src/telemetry/log-sink.ts";
+import { RedisPublisher } from "../../src/telemetry/redis-publisher.ts";
 import { RedisServer, redisProblem } from "../helpers/redis-server.ts";
 import { skipOrFail } from "../helpers/require.ts";
 import { blocksOf, entriesOf } from "../helpers/store-scene.ts";

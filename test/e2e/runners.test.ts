@@ -1,6 +1,6 @@
 import { describe, expect, it, type TestContext } from "vitest";
 import { needsCompiling, type Toolchain } from "../../src/workloads/program/languages.ts";
-import { createTypeScriptCompiler } from "../../src/workloads/program/compile/typescript-compiler.ts";
+import { createTypeScriptCompiler } from "../../src/workloads/program/typescript-compiler.ts";
 import { bunInterpreter, nodeInterpreter, pythonInterpreters, type Interpreter } from "./runners/interpreters.ts";
 import { javascriptPrograms } from "./runners/javascript-programs.ts";
 import type { Program } from "./runners/program.ts";

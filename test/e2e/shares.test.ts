@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { loadHostConfig } from "../../src/config/host-config.ts";
 import { GloveboxError } from "../../src/errors/glovebox-error.ts";
 import { parseRequest } from "../../src/operations/contract/parse-request.ts";
-import { executeCodeContract, type ExecuteResponse } from "../../src/operations/execute/execute-contract.ts";
+import { executeCodeContract, type ExecuteResponse } from "../../src/operations/execute-contract.ts";
 import { createPlatform, type Platform } from "../../src/platform/platform.ts";
 import { skipOrFail } from "../helpers/require.ts";
 

@@ -1,5 +1,5 @@
 import { gloveboxCommand } from "../helpers/glovebox-command.ts";
-import { terminalReset } from "../../src/cli/terminal/terminal-reset.ts";
+import { terminalReset } from "../../src/cli/own-terminal.ts";
 import { spawn } from "node:child_process";
 import path from "node:path";
 import { describe, expect, it } from "vitest";

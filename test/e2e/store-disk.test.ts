@@ -4,7 +4,7 @@ import os from "node:os";
 import path from "node:path";
 import pino from "pino";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { LogEntry } from "../../src/telemetry/logs/log-entry.ts";
+import type { LogEntry } from "../../src/telemetry/log-entry.ts";
 import { settlesWithin } from "../../src/base/abort.ts";
 import { useGlovebox } from "../helpers/open-glovebox.ts";
 import { serveGlovebox, type ServedGlovebox } from "../helpers/served-glovebox.ts";

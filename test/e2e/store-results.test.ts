@@ -1,8 +1,7 @@
 import { sql, type Kysely } from "kysely";
 import { Migrator } from "kysely/migration";
 import { describe, expect, it } from "vitest";
-import { makeDatabase } from "../../src/store/database.ts";
-import { migrations } from "../../src/store/migrations.ts";
+import { makeDatabase, migrations } from "../../src/store/database.ts";
 import { applyRetention } from "../../src/store/retention.ts";
 import type { RunRow } from "../../src/store/tables.ts";
 import { TestReports } from "../../src/store/test-reports.ts";

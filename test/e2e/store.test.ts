@@ -5,7 +5,7 @@ import { sql } from "kysely";
 import { afterAll, describe, expect, it } from "vitest";
 import { makeDatabase } from "../../src/store/database.ts";
 import { applyRetention } from "../../src/store/retention.ts";
-import type { LogEntry } from "../../src/telemetry/logs/log-entry.ts";
+import type { LogEntry } from "../../src/telemetry/log-entry.ts";
 import { storeKinds, useStorePlaces } from "../helpers/store-places.ts";
 import { blocksOf, entriesOf, openStore, runEnd, runRow } from "../helpers/store-scene.ts";
 import { until } from "../helpers/until.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createTypeScriptCompiler } from "../../src/workloads/program/compile/typescript-compiler.ts";
+import { createTypeScriptCompiler } from "../../src/workloads/program/typescript-compiler.ts";
 
 const compile = createTypeScriptCompiler({ platform: process.platform, architecture: process.arch });
 const compileText = (text: string, path = "main.ts"): ReturnType<typeof compile> =>

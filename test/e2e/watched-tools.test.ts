@@ -3,9 +3,9 @@ import { cpSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, w
 import os from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { beginReporting } from "../../src/workloads/tests/inside/command-variables.ts";
-import { reportsFolder } from "../../src/workloads/tests/inside/folders.ts";
-import { textKeys, verifiedText, type WatchedTool } from "../../src/workloads/tests/report/signed-text.ts";
+import { beginReporting } from "../../src/workloads/tests/command-variables.ts";
+import { reportsFolder } from "../../src/workloads/tests/folders.ts";
+import { textKeys, verifiedText, type WatchedTool } from "../../src/workloads/tests/test-phase.ts";
 import { summariseReports } from "../../src/workloads/tests/report/summarise-reports.ts";
 import { projectFolder } from "../helpers/project-folder.ts";
 

@@ -3,7 +3,7 @@ import { createId } from "../../src/base/id.ts";
 import type { PullProgress } from "../../src/engines/engine.ts";
 import { failureOf } from "../helpers/failure-of.ts";
 import { testRegistryAddress } from "../helpers/test-registry.ts";
-import { tarOf } from "../../src/base/tar/tar.ts";
+import { tarOf } from "../../src/base/tar.ts";
 import { labels } from "../../src/engines/labels.ts";
 import type { Topic } from "./behaviour.ts";
 import type { Scene } from "./scene.ts";

@@ -18,7 +18,7 @@ import { expect } from "vitest";
 import { mebibyte } from "../../src/base/bytes.ts";
 import { SandboxFiles } from "../../src/sandbox/files/sandbox-files.ts";
 import { openPlace } from "../../src/sandbox/mounts/open-place.ts";
-import { LiveCopy, type CopyProblem, type LiveCopyOptions } from "../../src/workloads/project/live/live-copy.ts";
+import { LiveCopy, type CopyProblem, type LiveCopyOptions } from "../../src/workloads/project/live-copy.ts";
 import type { Container } from "../../src/engines/engine.ts";
 import { fixtureProgram } from "../helpers/fixture-program.ts";
 import { until } from "../helpers/until.ts";

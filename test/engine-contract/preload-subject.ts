@@ -1,4 +1,4 @@
-import type { ArrangeProgram } from "../../src/engines/local/preload/guards/host-program.ts";
+import type { ArrangeProgram } from "../../src/engines/local/preload/host-program.ts";
 import { preloadEngine } from "../helpers/preload-engine.ts";
 import type { Subject } from "./subject.ts";
 

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "vitest";
 import { createId } from "../../src/base/id.ts";
-import { tarOf } from "../../src/base/tar/tar.ts";
+import { tarOf } from "../../src/base/tar.ts";
 import type { Engine } from "../../src/engines/engine.ts";
 import { SandboxFiles } from "../../src/sandbox/files/sandbox-files.ts";
 import { bytesOf } from "../helpers/bytes-of.ts";

@@ -1,7 +1,7 @@
 import type { Container, Engine, Process, ProcessExit } from "../../src/engines/engine.ts";
-import { Admission } from "../../src/sandbox/admission/admission.ts";
-import { WarmPool, type WarmPoolBounds } from "../../src/sandbox/pool/warm-pool.ts";
-import type { WarmKind, WarmSandbox } from "../../src/sandbox/pool/warm-sandbox.ts";
+import { Admission } from "../../src/sandbox/admission.ts";
+import { WarmPool, type WarmPoolBounds } from "../../src/sandbox/warm-pool.ts";
+import type { WarmKind, WarmSandbox } from "../../src/sandbox/warm-sandbox.ts";
 import { Sandboxes, type SandboxesOptions } from "../../src/sandbox/sandboxes.ts";
 
 const quiet = (): undefined => undefined;

@@ -1,12 +1,11 @@
-import { loadHostConfig } from "../../src/config/host-config.ts";
-import type { Settings } from "../../src/config/settings-overrides.ts";
-import type { ChosenEngine } from "../../src/engines/choice/discover.ts";
+import { loadHostConfig, type Settings } from "../../src/config/host-config.ts";
+import type { ChosenEngine } from "../../src/engines/discover.ts";
 import {
   executeCodeContract,
   type ExecuteRequest,
   type ExecuteResponse,
-} from "../../src/operations/execute/execute-contract.ts";
-import { executeCodeHandler } from "../../src/operations/execute/execute-handler.ts";
+} from "../../src/operations/execute-contract.ts";
+import { executeCodeHandler } from "../../src/operations/execute-handler.ts";
 import type { OperationCall } from "../../src/operations/contract/operation-call.ts";
 import { parseRequest } from "../../src/operations/contract/parse-request.ts";
 import {
@@ -25,8 +24,8 @@ import {
   type ReadFileResponse,
   type WriteFileRequest,
   type WriteFileResponse,
-} from "../../src/operations/files/files-contract.ts";
-import { listFilesHandler, readFileHandler, writeFileHandler } from "../../src/operations/files/files-handler.ts";
+} from "../../src/operations/files-contract.ts";
+import { listFilesHandler, readFileHandler, writeFileHandler } from "../../src/operations/files-handler.ts";
 import type { Door } from "../../src/platform/engine-chooser.ts";
 import { createPlatform } from "../../src/platform/platform.ts";
 import { preloadEngine } from "./preload-engine.ts";

@@ -1,6 +1,6 @@
 import pino from "pino";
-import type { LogBlock } from "../../src/telemetry/logs/log-block.ts";
-import type { LogEntry, LogSource } from "../../src/telemetry/logs/log-entry.ts";
+import type { LogBlock } from "../../src/telemetry/log-block.ts";
+import type { LogEntry, LogSource } from "../../src/telemetry/log-entry.ts";
 import type { StorePlace } from "../../src/store/database.ts";
 import { Store, type StoreOptions } from "../../src/store/store.ts";
 import type { RunEndRow } from "../../src/store/store-record.ts";

@@ -1,8 +1,5 @@
-import { checkMountContract, listMountsContract } from "../../src/operations/mounts/mounts-contract.ts";
-import {
-  copyIntoSandboxContract,
-  copyOutOfSandboxContract,
-} from "../../src/operations/sandboxes/copies/copy-contract.ts";
+import { checkMountContract, listMountsContract } from "../../src/operations/mounts-contract.ts";
+import { copyIntoSandboxContract, copyOutOfSandboxContract } from "../../src/operations/sandboxes/copy-contract.ts";
 import { createEnvironmentContract } from "../../src/operations/environments/create-environment-contract.ts";
 import {
   destroyEnvironmentContract,
@@ -17,20 +14,16 @@ import {
   restartContextContract,
 } from "../../src/operations/session/contexts-contract.ts";
 import { endSessionContract } from "../../src/operations/session/end-session-contract.ts";
-import { execInSandboxContract, openTerminalContract } from "../../src/operations/sandboxes/programs/exec-contract.ts";
-import { executeCodeContract } from "../../src/operations/execute/execute-contract.ts";
-import {
-  buildImagesContract,
-  listImagesContract,
-  pullImagesContract,
-} from "../../src/operations/images/images-contract.ts";
+import { execInSandboxContract, openTerminalContract } from "../../src/operations/sandboxes/exec-contract.ts";
+import { executeCodeContract } from "../../src/operations/execute-contract.ts";
+import { buildImagesContract, listImagesContract, pullImagesContract } from "../../src/operations/images-contract.ts";
 import {
   editFileContract,
   listFilesContract,
   readFileContract,
   writeFileContract,
-} from "../../src/operations/files/files-contract.ts";
-import { listPackagesContract, prunePackagesContract } from "../../src/operations/packages/packages-contract.ts";
+} from "../../src/operations/files-contract.ts";
+import { listPackagesContract, prunePackagesContract } from "../../src/operations/packages-contract.ts";
 import {
   listProcessesContract,
   stopProcessContract,
@@ -48,8 +41,8 @@ import { openEmbeddedCaller, type EmbeddedOptions } from "../../src/library/embe
 import { runCodeContract } from "../../src/operations/session/run-code-contract.ts";
 import { openSessionContract } from "../../src/operations/session/sessions-contract.ts";
 import { runCommandContract } from "../../src/operations/environments/run-command-contract.ts";
-import { runAgentContract } from "../../src/operations/agents/run-agent-contract.ts";
-import { runTestsContract } from "../../src/operations/tests/run-tests-contract.ts";
+import { runAgentContract } from "../../src/operations/run-agent-contract.ts";
+import { runTestsContract } from "../../src/operations/run-tests-contract.ts";
 import { startPreviewContract } from "../../src/operations/previews/start-preview-contract.ts";
 import { previewStatusContract, stopPreviewContract } from "../../src/operations/previews/previews-contract.ts";
 import { startProcessContract } from "../../src/operations/processes/start-process-contract.ts";
@@ -60,9 +53,9 @@ export { GloveboxError } from "../../src/errors/glovebox-error.ts";
 export type { Alert } from "../../src/platform/platform.ts";
 export type { OperationEvent } from "../../src/operations/contract/operation-event.ts";
 export type { DoctorEngine, DoctorResponse } from "../../src/operations/doctor/doctor-contract.ts";
-export type { ExecuteRequest, ExecuteResponse } from "../../src/operations/execute/execute-contract.ts";
+export type { ExecuteRequest, ExecuteResponse } from "../../src/operations/execute-contract.ts";
 export type { RunCodeRequest, RunCodeResponse } from "../../src/operations/session/run-code-contract.ts";
-export type { CheckMountResponse, ListMountsResponse } from "../../src/operations/mounts/mounts-contract.ts";
+export type { CheckMountResponse, ListMountsResponse } from "../../src/operations/mounts-contract.ts";
 export type { SandboxRow } from "../../src/operations/sandboxes/sandboxes-contract.ts";
 export type { EmbeddedOptions as GloveboxOptions };
 

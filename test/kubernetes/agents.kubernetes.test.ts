@@ -19,7 +19,7 @@ import os from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createId } from "../../src/base/id.ts";
-import { tarOf } from "../../src/base/tar/tar.ts";
+import { tarOf } from "../../src/base/tar.ts";
 import { agentEntrypoint, groupOwner, success } from "../helpers/agent-scene.ts";
 import { failureOf } from "../helpers/failure-of.ts";
 import { runCommand } from "../helpers/run-command.ts";

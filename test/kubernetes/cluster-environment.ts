@@ -1,5 +1,5 @@
 import { KubernetesApi } from "../../src/engines/kubernetes/api.ts";
-import { findCluster } from "../../src/engines/kubernetes/find-cluster.ts";
+import { findCluster } from "../../src/engines/kubernetes/kubernetes-engine.ts";
 import { readSettings } from "../../src/engines/kubernetes/settings.ts";
 
 /** Variables that lead to the cluster of the tests; its network is accepted unless they say otherwise. */

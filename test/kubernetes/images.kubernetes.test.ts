@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createId } from "../../src/base/id.ts";
-import { tarOf } from "../../src/base/tar/tar.ts";
+import { tarOf } from "../../src/base/tar.ts";
 import type { Container, Engine } from "../../src/engines/engine.ts";
 import { failureOf } from "../helpers/failure-of.ts";
 import { RunningProcess } from "../helpers/running-process.ts";

@@ -1,5 +1,5 @@
 import { loadHostConfig } from "../../src/config/host-config.ts";
-import { probeEngine } from "../../src/engines/choice/probe-engine.ts";
+import { probeEngine } from "../../src/engines/probe-engine.ts";
 import { engineTable } from "../../src/engines/engine-table.ts";
 import { guardEngine } from "../../src/engines/guarded-engine.ts";
 import { engineSurroundings } from "../../src/platform/engine-surroundings.ts";

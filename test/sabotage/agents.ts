@@ -1,13 +1,13 @@
 import type { Sabotage } from "./sabotage.ts";
 
-const marked = "src/workloads/agent/output/marked-output.test.ts";
-const folders = "src/workloads/agent/folders/own-folder.test.ts";
-const memory = "src/workloads/agent/memory/find-memory.test.ts";
+const marked = "src/workloads/agent/marked-output.test.ts";
+const folders = "src/workloads/agent/own-folder.test.ts";
+const memory = "src/workloads/agent/find-memory.test.ts";
 
 export const agentsSabotages: readonly Sabotage[] = [
   {
     id: "an answer's marker in the middle of a line counts",
-    file: "src/workloads/agent/output/marked-output.ts",
+    file: "src/workloads/agent/marked-output.ts",
     find: "if (line?.trim() === outputMarkers.start) {",
     replace: "if (line?.trim().endsWith(outputMarkers.start) === true) {",
     test: marked,
@@ -15,7 +15,7 @@ export const agentsSabotages: readonly Sabotage[] = [
   },
   {
     id: "the first answer counts",
-    file: "src/workloads/agent/output/marked-output.ts",
+    file: "src/workloads/agent/marked-output.ts",
     find: "this.#last = textOf(this.#open, length, this.#maxBytes);",
     replace: 'if (this.#last.found === "none") this.#last = textOf(this.#open, length, this.#maxBytes);',
     test: marked,
@@ -23,7 +23,7 @@ export const agentsSabotages: readonly Sabotage[] = [
   },
   {
     id: "a link in a group's folder is followed",
-    file: "src/workloads/agent/folders/own-folder.ts",
+    file: "src/workloads/agent/agent-folders.ts",
     find: 'if (place.realPath === expected && place.kind === "folder") return place;',
     replace: 'if (place.kind === "folder") return place;',
     test: folders,
@@ -31,31 +31,31 @@ export const agentsSabotages: readonly Sabotage[] = [
   },
   {
     id: "an agent's log goes into what lies there",
-    file: "src/workloads/agent/run/run-log.ts",
+    file: "src/workloads/agent/run-log.ts",
     find: "constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | (constants.O_NOFOLLOW ?? 0)",
     replace: "constants.O_WRONLY | constants.O_CREAT | constants.O_NONBLOCK",
-    test: "src/workloads/agent/run/run-log.test.ts",
+    test: "src/workloads/agent/run-log.test.ts",
     name: "writes nothing to what an agent has put in its place",
   },
   {
     id: "an agent's variables are not quoted",
-    file: "src/policy/agents/shell-assignments.ts",
+    file: "src/policy/shell-assignments.ts",
     find: "`export ${name}=${shellQuoted(value)}\\n`",
     replace: "`export ${name}='${value}'\\n`",
-    test: "src/policy/agents/shell-assignments.test.ts",
+    test: "src/policy/shell-assignments.test.ts",
     name: "a shell reads",
   },
   {
     id: "everybody may read an agent's variables",
-    file: "src/workloads/agent/environment/environment-folder.ts",
+    file: "src/workloads/agent/environment-folder.ts",
     find: 'await using handle = await open(file, "wx", 0o600);',
     replace: 'await using handle = await open(file, "wx", 0o644);',
-    test: "src/workloads/agent/environment/environment-folder.test.ts",
+    test: "src/workloads/agent/environment-folder.test.ts",
     name: "has one file for its agent alone",
   },
   {
     id: "every passage of a group's memory passes the gate",
-    file: "src/workloads/agent/memory/search-index.ts",
+    file: "src/workloads/agent/search-index.ts",
     find: ".filter(({ relevance }) => relevance > 0 && relevance >= minRelevance)",
     replace: ".filter(({ relevance }) => relevance > 0)",
     test: memory,
@@ -63,7 +63,7 @@ export const agentsSabotages: readonly Sabotage[] = [
   },
   {
     id: "a group's memory has no budget",
-    file: "src/workloads/agent/memory/search-index.ts",
+    file: "src/workloads/agent/search-index.ts",
     find: "if (context.length + part.length <= maxCharacters) context += part;",
     replace: "context += part;",
     test: memory,
@@ -71,15 +71,15 @@ export const agentsSabotages: readonly Sabotage[] = [
   },
   {
     id: "runs of one group go on at once",
-    file: "src/workloads/agent/run/agent-turns.ts",
+    file: "src/workloads/agent/agent-turns.ts",
     find: "return await queue.turns.during(async () => {",
     replace: "return await new Turns().during(async () => {",
-    test: "src/workloads/agent/run/agent-turns.test.ts",
+    test: "src/workloads/agent/agent-turns.test.ts",
     name: "refuses more than may wait",
   },
   {
     id: "agents: what a folder's tools run is not locked",
-    file: "src/operations/agents/agent-spec.ts",
+    file: "src/operations/agent-spec.ts",
     find: 'toolingFiles: folder === null ? config.toolingFiles : "locked",',
     replace: "toolingFiles: config.toolingFiles,",
     test: "test/e2e/agent-folder.test.ts",
@@ -87,10 +87,10 @@ export const agentsSabotages: readonly Sabotage[] = [
   },
   {
     id: "agents: callers share what agents keep of a folder",
-    file: "src/workloads/agent/folders/name-of-folder.ts",
+    file: "src/workloads/agent/name-of-folder.ts",
     find: ".update(`${principal}\\0${folder}`)",
     replace: ".update(`${principal.slice(0, 0)}${folder}`)",
-    test: "src/workloads/agent/folders/name-of-folder.test.ts",
+    test: "src/workloads/agent/name-of-folder.test.ts",
     name: "nor with another caller",
   },
 ];

@@ -1,8 +1,8 @@
 import type { Sabotage } from "./sabotage.ts";
 
-const selfHeal = "src/engines/apple/self-heal/self-heal.ts";
-const selfHealTest = "src/engines/apple/self-heal/self-heal.test.ts";
-const createTest = "src/engines/apple/arguments/create-arguments.test.ts";
+const selfHeal = "src/engines/apple/open-apple.ts";
+const selfHealTest = "src/engines/apple/self-heal.test.ts";
+const createTest = "src/engines/apple/create-arguments.test.ts";
 
 export const appleSabotages: readonly Sabotage[] = [
   {
@@ -31,7 +31,7 @@ export const appleSabotages: readonly Sabotage[] = [
   },
   {
     id: "apple: containers get the default network",
-    file: "src/engines/apple/arguments/create-arguments.ts",
+    file: "src/engines/apple/apple-engine.ts",
     find: 'option("network", "none"),',
     replace: "",
     test: createTest,
@@ -39,7 +39,7 @@ export const appleSabotages: readonly Sabotage[] = [
   },
   {
     id: "apple: programs have only the filter that guards the supervisor",
-    file: "src/engines/apple/supervisor-terms.ts",
+    file: "src/engines/apple/apple-engine.ts",
     find: "spawnFilter(binary.architecture, { setuidBits: spec.rootCapabilities !== undefined });",
     replace: "spawnFilter(binary.architecture);",
     test: "src/engines/apple/supervisor-terms.test.ts",
@@ -47,7 +47,7 @@ export const appleSabotages: readonly Sabotage[] = [
   },
   {
     id: "apple: the end of the command is taken for that of its container",
-    file: "src/engines/apple/container/apple-place.ts",
+    file: "src/engines/apple/apple-place.ts",
     find: 'if (state !== "running" && state !== "stopping") return;',
     replace: 'if (state !== "stopping") return;',
     test: "src/engines/apple/apple-engine.test.ts",
@@ -55,7 +55,7 @@ export const appleSabotages: readonly Sabotage[] = [
   },
   {
     id: "apple: a start that is given up leaves its container",
-    file: "src/engines/apple/container/apple-place.ts",
+    file: "src/engines/apple/apple-place.ts",
     find: "if (signal?.aborted === true) await this.remove({});",
     replace: "",
     test: "src/engines/apple/apple-engine.test.ts",

@@ -11,7 +11,7 @@ export const cliSabotages: readonly Sabotage[] = [
   },
   {
     id: "caveats: shown once and never again",
-    file: "src/cli/output/known-caveats.ts",
+    file: "src/cli/output/live-events.ts",
     find: "nowMs >= shownMs && nowMs - shownMs < dayMs) return false;",
     replace: "nowMs >= shownMs) return false;",
     test: "src/cli/output/known-caveats.test.ts",
@@ -19,7 +19,7 @@ export const cliSabotages: readonly Sabotage[] = [
   },
   {
     id: "caveats: written through a link",
-    file: "src/cli/output/known-caveats.ts",
+    file: "src/cli/output/live-events.ts",
     find: "      renameSync(unfinished, this.#file);",
     replace:
       "      writeFileSync(this.#file, readFileSync(unfinished));\n      renameSync(unfinished, `${this.#file}.old`);",
@@ -36,10 +36,10 @@ export const cliSabotages: readonly Sabotage[] = [
   },
   {
     id: "engines: what other systems have is advice",
-    file: "src/engines/choice/discover.ts",
+    file: "src/engines/discover.ts",
     find: "if (!isForeign) failures.push(",
     replace: "if (isForeign || true) failures.push(",
-    test: "src/engines/choice/discover.test.ts",
+    test: "src/engines/discover.test.ts",
     name: "leaves out what other systems have",
   },
 ];

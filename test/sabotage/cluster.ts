@@ -21,7 +21,7 @@ export const clusterSabotages: readonly Sabotage[] = [
   },
   {
     id: "kubernetes: what writes the copies stays beside the sandbox",
-    file: "src/engines/kubernetes/folder-copies.ts",
+    file: "src/engines/kubernetes/kubernetes-engine.ts",
     find: "await channel.close();",
     replace: "await Promise.resolve();",
     test: engine,
@@ -77,7 +77,7 @@ export const clusterSabotages: readonly Sabotage[] = [
   },
   {
     id: "kubernetes: connections whose attachment was refused stay open",
-    file: "src/engines/kubernetes/open-attach.ts",
+    file: "src/engines/kubernetes/attach-pod.ts",
     find: "      connection.destroy();\n",
     replace: "      void connection;\n",
     test: engine,

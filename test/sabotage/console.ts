@@ -3,18 +3,18 @@ import type { Sabotage } from "./sabotage.ts";
 export const consoleSabotages: readonly Sabotage[] = [
   {
     id: "console: characters act that turn or hide what stands around them",
-    file: "src/console/text/visible-text.ts",
+    file: "src/console/untrusted.tsx",
     find: "parts.push({ text: nameOf(character), isMark: true });",
     replace: "parts.push({ text: character, isMark: true });",
-    test: "src/console/text/visible-text.test.ts",
+    test: "src/console/untrusted.test.ts",
     name: "names what acts or hides",
   },
   {
     id: "console: a page holds all lines of a log",
-    file: "src/console/log/log-window.ts",
+    file: "src/console/log-window.ts",
     find: "lines.length - first > windowBounds.lines ||",
     replace: "",
-    test: "src/console/log/log-window.test.ts",
+    test: "src/console/log-window.test.ts",
     name: "holds the newest of a million lines",
   },
   {
@@ -27,7 +27,7 @@ export const consoleSabotages: readonly Sabotage[] = [
   },
   {
     id: "console: the token goes to whoever listens on the port",
-    file: "src/cli/console/console-address.ts",
+    file: "src/cli/console-command.ts",
     find: "if (proof !== serverProof(key, { nonce, port })) throw foreignServer(page.origin);",
     replace: "if (proof === serverProof(key, { nonce, port: 0 })) throw foreignServer(page.origin);",
     test: "test/e2e/console-command.test.ts",
@@ -35,7 +35,7 @@ export const consoleSabotages: readonly Sabotage[] = [
   },
   {
     id: "console: a preview's page may lead the console elsewhere",
-    file: "src/console/preview/preview-view.tsx",
+    file: "src/console/preview-view.tsx",
     find: 'const rights = "allow-scripts',
     replace: 'const rights = "allow-top-navigation allow-modals allow-scripts',
     test: "test/e2e/console-preview.test.ts",
@@ -51,7 +51,7 @@ export const consoleSabotages: readonly Sabotage[] = [
   },
   {
     id: "console: every page may frame it",
-    file: "src/http/console/console-routes.ts",
+    file: "src/http/http-server.ts",
     find: "    \"frame-ancestors 'none'\",\n",
     replace: "",
     test: "test/e2e/console.test.ts",
@@ -67,7 +67,7 @@ export const consoleSabotages: readonly Sabotage[] = [
   },
   {
     id: "console: a run that failed opens on its log",
-    file: "src/console/views/runs/first-tab.ts",
+    file: "src/console/views/run-detail.tsx",
     find: 'return hasFailed && !(first === "tests" && hasRunTests) ? "result" : first;',
     replace: 'return hasFailed && hasRunTests && first === "result" ? "result" : first;',
     test: "test/e2e/console-rows.test.ts",
@@ -75,7 +75,7 @@ export const consoleSabotages: readonly Sabotage[] = [
   },
   {
     id: "console: a row's name acts on what stands around it",
-    file: "src/console/views/runs/run-words.tsx",
+    file: "src/console/views/run-words.tsx",
     find: "<Untrusted text={run.name ?? title} max={80} />",
     replace: "{run.name ?? title}",
     test: "test/e2e/console-rows.test.ts",
@@ -83,7 +83,7 @@ export const consoleSabotages: readonly Sabotage[] = [
   },
   {
     id: "console: what ran makes a row wider than the screen",
-    file: "src/console/views/runs/run-words.tsx",
+    file: "src/console/views/run-words.tsx",
     find: '<code class="work-line">',
     replace: "<code>",
     test: "test/e2e/console-rows.test.ts",
@@ -91,23 +91,23 @@ export const consoleSabotages: readonly Sabotage[] = [
   },
   {
     id: "console: an alert does not get its end",
-    file: "src/console/api/join-alerts.ts",
+    file: "src/console/join-alerts.ts",
     find: "for (const episode of known) episode.end = alert;",
     replace: "",
-    test: "src/console/api/join-alerts.test.ts",
+    test: "src/console/join-alerts.test.ts",
     name: "are shown once, with their end",
   },
   {
     id: "console: the token is in the lines to copy",
-    file: "src/console/text/start-lines.ts",
+    file: "src/console/start-lines.ts",
     find: '"Authorization: Bearer ${bearers[proof]}"',
     replace: '"Authorization: Bearer ${token}"',
-    test: "src/console/text/start-lines.test.ts",
+    test: "src/console/start-lines.test.ts",
     name: "which is not in them",
   },
   {
     id: "console: copies only on pages of this machine",
-    file: "src/console/text/copy-text.ts",
+    file: "src/console/copy-text.ts",
     find: "return copySelected(text);",
     replace: "return false;",
     test: "test/e2e/console-start.test.ts",
@@ -131,9 +131,9 @@ export const consoleSabotages: readonly Sabotage[] = [
   },
   {
     id: "console: an id from the page's address acts on what stands around it",
-    file: "src/console/views/runs/run-head.tsx",
-    find: "<Untrusted text={id} max={100} />",
-    replace: "{id}",
+    file: "src/console/views/run-detail.tsx",
+    find: "<code>\n              <Untrusted text={id} max={100} />",
+    replace: "<code>\n              {id}",
     test: "test/e2e/console-rows.test.ts",
     name: "on a phone in light",
   },

@@ -156,7 +156,7 @@ export const contextSabotages: readonly Sabotage[] = [
   },
   {
     id: "contexts: a name may be anything",
-    file: "src/operations/contract/request/name-schema.ts",
+    file: "src/operations/contract/name-schema.ts",
     find: "nameText: z.ZodString = z.string().refine(isName, expected)",
     replace: "nameText: z.ZodString = z.string()",
     test: "test/e2e/session-contexts.test.ts",

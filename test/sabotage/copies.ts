@@ -1,21 +1,21 @@
 import type { Sabotage } from "./sabotage.ts";
 
-const look = "src/workloads/project/live/look-at-project.test.ts";
+const look = "src/workloads/project/look-at-project.test.ts";
 const gitFolders = "src/workloads/project/git-folders.test.ts";
 const tracked = "src/workloads/project/tracked-files.test.ts";
 
 export const copiesSabotages: readonly Sabotage[] = [
   {
     id: "live copies: what changes while it is sent is not sent again",
-    file: "src/workloads/project/live/pending-changes.ts",
+    file: "src/workloads/project/pending-changes.ts",
     find: "if (this.#changes.get(path) === change) this.#changes.delete(path);",
     replace: "this.#changes.delete(path);",
-    test: "src/workloads/project/live/pending-changes.test.ts",
+    test: "src/workloads/project/pending-changes.test.ts",
     name: "keeps the newest word",
   },
   {
     id: "live copies: a link that takes a file's place is followed out of the project",
-    file: "src/workloads/project/live/read-changes.ts",
+    file: "src/workloads/project/live-copy.ts",
     find: "constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) |",
     replace: "constants.O_RDONLY |",
     test: look,
@@ -23,7 +23,7 @@ export const copiesSabotages: readonly Sabotage[] = [
   },
   {
     id: "live copies: a project of any size is copied",
-    file: "src/workloads/project/live/known-tree.ts",
+    file: "src/workloads/project/known-tree.ts",
     find: "if (this.#entries > this.#maxEntries)",
     replace: "if (this.#entries < 0)",
     test: look,
@@ -31,7 +31,7 @@ export const copiesSabotages: readonly Sabotage[] = [
   },
   {
     id: "live copies: an edit of .gitignore changes nothing",
-    file: "src/workloads/project/live/look-at-project.ts",
+    file: "src/workloads/project/look-at-project.ts",
     find: "const changesRules = look.isDeep || known.rules === null ||",
     replace: "const changesRules = known.rules === null ||",
     test: look,
@@ -79,7 +79,7 @@ export const copiesSabotages: readonly Sabotage[] = [
   },
   {
     id: "project copies: a .git leads to the work tree of another project",
-    file: "src/workloads/project/git-folders.ts",
+    file: "src/workloads/project/tracked-files.ts",
     find: "named === treePath",
     replace: "named !== null",
     test: gitFolders,
@@ -87,7 +87,7 @@ export const copiesSabotages: readonly Sabotage[] = [
   },
   {
     id: "project copies: a .git leads to any repository",
-    file: "src/workloads/project/git-folders.ts",
+    file: "src/workloads/project/tracked-files.ts",
     find: "if (around !== null && namesBelow(around, treePath, platform) !== null)",
     replace: "if (around !== null)",
     test: gitFolders,
@@ -103,7 +103,7 @@ export const copiesSabotages: readonly Sabotage[] = [
   },
   {
     id: "project copies: any folder above is taken for a repository",
-    file: "src/workloads/project/git-folders.ts",
+    file: "src/workloads/project/tracked-files.ts",
     find: 'const isGits = (await lstat(folder.at("HEAD")).catch(unlessMissing)) !== null;',
     replace: "const isGits = true;",
     test: gitFolders,
@@ -151,10 +151,10 @@ export const copiesSabotages: readonly Sabotage[] = [
   },
   {
     id: "live copies: what git tracks from now on is not followed",
-    file: "src/workloads/project/live/live-copy.ts",
+    file: "src/workloads/project/live-copy.ts",
     find: "if (isDeep || isMuch || (await this.#index?.hasChanged()) === true)",
     replace: "if (isDeep || isMuch)",
-    test: "src/workloads/project/live/live-copy.test.ts",
+    test: "src/workloads/project/live-copy.test.ts",
     name: "follows what git tracks",
   },
   {
@@ -167,7 +167,7 @@ export const copiesSabotages: readonly Sabotage[] = [
   },
   {
     id: "scratch on disk: nothing ends a sandbox that fills the disk",
-    file: "src/workloads/run/disk/watched-scratch.ts",
+    file: "src/workloads/run/watched-scratch.ts",
     find: "limitBytes: diskBytes,",
     replace: "limitBytes: diskBytes * 1_000,",
     test: "test/e2e/test-disk.test.ts",
@@ -175,7 +175,7 @@ export const copiesSabotages: readonly Sabotage[] = [
   },
   {
     id: "scratch on disk: a size by name stays in memory",
-    file: "src/workloads/run/disk/open-large-scratch.ts",
+    file: "src/workloads/run/open-large-scratch.ts",
     find: "if (!isDiskNamed || ",
     replace: "if (isDiskNamed || ",
     test: "test/e2e/large-scratch.test.ts",
@@ -183,10 +183,10 @@ export const copiesSabotages: readonly Sabotage[] = [
   },
   {
     id: "scratch on disk: what dead servers left stays",
-    file: "src/sandbox/scratch/disk-scratch.ts",
+    file: "src/sandbox/disk-scratch.ts",
     find: 'if ((await leases.stateOf(owner)) !== "living")',
     replace: 'if ((await leases.stateOf(owner)) === "living")',
-    test: "src/sandbox/scratch/disk-scratch.test.ts",
+    test: "src/sandbox/disk-scratch.test.ts",
     name: "removes what dead servers left",
   },
   {
@@ -207,18 +207,18 @@ export const copiesSabotages: readonly Sabotage[] = [
   },
   {
     id: "what a project needs is built with the project's version",
-    file: "src/workloads/dependencies/installers/version-source.ts",
+    file: "src/workloads/dependencies/install-dependencies.ts",
     find: "return `${ofScm}_FOR_${",
     replace: "return `${ofScm}${'_FOR_'.slice(9)}${'x'.slice(9)}`; return `${",
-    test: "src/workloads/dependencies/installers/version-source.test.ts",
+    test: "src/workloads/dependencies/version-source.test.ts",
     name: "of setuptools-scm by pyproject.toml",
   },
   {
     id: "a project's own version for an absent history is not used",
-    file: "src/workloads/dependencies/installers/version-source.ts",
+    file: "src/workloads/dependencies/install-dependencies.ts",
     find: 'typeof own === "string" && own !== ""',
     replace: 'typeof own === "string" && own === ""',
-    test: "src/workloads/dependencies/installers/version-source.test.ts",
+    test: "src/workloads/dependencies/version-source.test.ts",
     name: "leaves a project the version that it sets",
   },
 ];

@@ -16,34 +16,34 @@ export const egressSabotages: readonly Sabotage[] = [
   },
   {
     id: "egress: any text of a program's is taken for a host to allow",
-    file: "src/workloads/run/explain-failure.ts",
+    file: "src/workloads/run/explain-program.ts",
     find: 'canonicalName(hostInText.exec(text)?.[1] ?? "")',
     replace: "hostInText.exec(text)?.[1] ?? canonicalName(text)",
-    test: "src/workloads/run/explain-failure.test.ts",
+    test: "src/workloads/run/explain-program.test.ts",
     name: "takes no name from",
   },
   {
     id: "egress: half an answer looks whole when the proxy breaks it off",
-    file: "src/egress/connection-relay.ts",
+    file: "src/egress/egress-connection.ts",
     find: "if (!stream.readableEnded) return void connection.destroy();",
     replace: "if (!stream.readableEnded) return void connection.end();",
-    test: "src/egress/connection-relay.test.ts",
+    test: "src/egress/egress-connection.test.ts",
     name: "breaks off what the proxy has broken off",
   },
   {
     id: "egress: what was said before the proxy read no more is lost",
-    file: "src/egress/connection-relay.ts",
+    file: "src/egress/egress-connection.ts",
     find: "if (!stream.hasEnded) return stream.receiveReset();",
     replace: "if (stream.hasEnded) return stream.receiveReset();",
-    test: "src/egress/connection-relay.test.ts",
+    test: "src/egress/egress-connection.test.ts",
     name: "loses nothing that was said",
   },
   {
     id: "egress: a sandbox has as many connections as it likes",
-    file: "src/egress/connection-relay.ts",
+    file: "src/egress/egress-connection.ts",
     find: "this.#open.size >= maxConnections || ",
     replace: "",
-    test: "src/egress/connection-relay.test.ts",
+    test: "src/egress/egress-connection.test.ts",
     name: "lets connections wait beyond 64",
   },
   {
@@ -96,7 +96,7 @@ export const egressSabotages: readonly Sabotage[] = [
   },
   {
     id: "egress: the connection field may name the length",
-    file: "src/egress/http/message-head.ts",
+    file: "src/egress/message-head.ts",
     find: "if (nominated !== undefined)",
     replace: 'if (nominated === "")',
     test: requests,
@@ -104,7 +104,7 @@ export const egressSabotages: readonly Sabotage[] = [
   },
   {
     id: "egress: a request's body goes on without its framing",
-    file: "src/egress/http/forward-request.ts",
+    file: "src/egress/http-gateway.ts",
     find: 'flatten([["Host", host]], fields, framingFields(head.framing))',
     replace: 'flatten([["Host", host]], fields)',
     test: requests,
@@ -112,7 +112,7 @@ export const egressSabotages: readonly Sabotage[] = [
   },
   {
     id: "egress: a request goes on under the host that it names itself",
-    file: "src/egress/http/forward-request.ts",
+    file: "src/egress/http-gateway.ts",
     find: 'const own = new Set(["host", "expect"]);',
     replace: 'const own = new Set(["expect"]);',
     test: requests,
@@ -120,7 +120,7 @@ export const egressSabotages: readonly Sabotage[] = [
   },
   {
     id: "egress: fields behind the first thousand are not looked at",
-    file: "src/egress/http/message-head.ts",
+    file: "src/egress/message-head.ts",
     find: "if (all.length > maxFields) return",
     replace: "if (all.length < 0) return",
     test: requests,
@@ -128,7 +128,7 @@ export const egressSabotages: readonly Sabotage[] = [
   },
   {
     id: "egress: two codings are taken for one",
-    file: "src/egress/http/message-head.ts",
+    file: "src/egress/message-head.ts",
     find: 'encodings.length === 1 && encodings[0]?.toLowerCase() === "chunked"',
     replace: 'encodings.join().toLowerCase().endsWith("chunked")',
     test: requests,
@@ -136,7 +136,7 @@ export const egressSabotages: readonly Sabotage[] = [
   },
   {
     id: "egress: a tunnel is opened within a tunnel",
-    file: "src/egress/http/http-gateway.ts",
+    file: "src/egress/http-gateway.ts",
     find: 'if (options.fixed !== undefined || head.framing.kind !== "none") {',
     replace: 'if (head.framing.kind !== "none") {',
     test: requests,
@@ -144,7 +144,7 @@ export const egressSabotages: readonly Sabotage[] = [
   },
   {
     id: "egress: requests that were sent at once are handled at once",
-    file: "src/egress/http/turns.ts",
+    file: "src/egress/http-gateway.ts",
     find: "    await before;\n",
     replace: "",
     test: requests,
@@ -152,7 +152,7 @@ export const egressSabotages: readonly Sabotage[] = [
   },
   {
     id: "egress: what a TLS hello holds as a name is shown as it is",
-    file: "src/egress/http/tunnel.ts",
+    file: "src/egress/http-gateway.ts",
     find: "asks for ${shown(serverName)} in its hello",
     replace: "asks for ${serverName} in its hello",
     test: requests,
@@ -160,7 +160,7 @@ export const egressSabotages: readonly Sabotage[] = [
   },
   {
     id: "egress: an answer may have any status",
-    file: "src/egress/http/answer-head.ts",
+    file: "src/egress/http-gateway.ts",
     find: "status < 200 || status > 599",
     replace: "status < 0",
     test: upstream,
@@ -168,7 +168,7 @@ export const egressSabotages: readonly Sabotage[] = [
   },
   {
     id: "egress: a far side may announce an answer for ever",
-    file: "src/egress/http/forward-request.ts",
+    file: "src/egress/http-gateway.ts",
     find: "if (++interim > maxInterim)",
     replace: "if (++interim < 0)",
     test: upstream,
@@ -176,7 +176,7 @@ export const egressSabotages: readonly Sabotage[] = [
   },
   {
     id: "egress: what goes wrong with an answer ends the proxy",
-    file: "src/egress/http/forward-request.ts",
+    file: "src/egress/http-gateway.ts",
     find: '    } catch {\n      fail("gave an answer that cannot be passed on");\n    }',
     replace: '    } catch (error) {\n      throw error;\n    } finally {\n      response.writeHead(99, "x");\n    }',
     test: upstream,
@@ -192,10 +192,10 @@ export const egressSabotages: readonly Sabotage[] = [
   },
   {
     id: "egress: a Node that needs to be told of the network is not told",
-    file: "src/egress/proxy/proxy-child.ts",
+    file: "src/egress/proxy-process.ts",
     find: 'node.flags.has("--allow-net")',
     replace: "node.flags.size > 1_000",
-    test: "src/egress/proxy/proxy-child.test.ts",
+    test: "src/egress/proxy-process.test.ts",
     name: "lets a Node that cuts programs off",
   },
   {
@@ -208,7 +208,7 @@ export const egressSabotages: readonly Sabotage[] = [
   },
   {
     id: "egress: the proxy may get rights by a setuid file",
-    file: "src/egress/proxy/proxy-child.ts",
+    file: "src/egress/proxy-process.ts",
     find: 'exec setpriv --no-new-privs "$@"',
     replace: 'exec "$@"',
     test: process,
@@ -216,7 +216,7 @@ export const egressSabotages: readonly Sabotage[] = [
   },
   {
     id: "egress: the proxy's memory has no limit",
-    file: "src/egress/proxy/proxy-child.ts",
+    file: "src/egress/proxy-process.ts",
     find: "ulimit -d ${maxDataKilobytes}; ",
     replace: "",
     test: process,
@@ -224,7 +224,7 @@ export const egressSabotages: readonly Sabotage[] = [
   },
   {
     id: "egress: the proxy keeps what its server was left with",
-    file: "src/egress/proxy/proxy-child.ts",
+    file: "src/egress/proxy-process.ts",
     find: "(maxInherited - 4)",
     replace: "(1)",
     test: process,

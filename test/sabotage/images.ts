@@ -6,7 +6,7 @@ const grants = "src/platform/image-grants.test.ts";
 export const imagesSabotages: readonly Sabotage[] = [
   {
     id: "images: whatever the engine finds counts",
-    file: "src/engines/docker-api/images/images.ts",
+    file: "src/engines/docker-api/images.ts",
     find: "if (status === 404 || !bears(body as ImageAnswer, wholeName)) continue;",
     replace: "if (status === 404) continue;",
     test: engine,
@@ -14,7 +14,7 @@ export const imagesSabotages: readonly Sabotage[] = [
   },
   {
     id: "images: what was prepared for one can be named by all",
-    file: "src/engines/docker-api/images/images.ts",
+    file: "src/engines/docker-api/images.ts",
     find: 'if (parseImageReference(reference).kind === "name") assertNotPrepared(reference, facts.labels);',
     replace: "",
     test: engine,
@@ -22,7 +22,7 @@ export const imagesSabotages: readonly Sabotage[] = [
   },
   {
     id: "images: every pull has the operator's credentials",
-    file: "src/engines/docker-api/images/images.ts",
+    file: "src/engines/docker-api/images.ts",
     find: "const auth = useCredentials ? await this.#auth(name.registry, signal) : null;",
     replace: "const auth = await this.#auth(name.registry, signal);",
     test: engine,
@@ -30,7 +30,7 @@ export const imagesSabotages: readonly Sabotage[] = [
   },
   {
     id: "images: the command's short matches count on Apple's service",
-    file: "src/engines/apple/images/apple-images.ts",
+    file: "src/engines/apple/apple-images.ts",
     find: "if (name !== spellImage(wanted) || ",
     replace: "if (",
     test: "src/engines/apple/apple-engine.test.ts",
@@ -38,15 +38,15 @@ export const imagesSabotages: readonly Sabotage[] = [
   },
   {
     id: "images: a registry's words are passed on",
-    file: "src/engines/images/pull-failure.ts",
+    file: "src/engines/pull-failure.ts",
     find: "imageUnavailable(reference, pullReason(words), new",
     replace: "imageUnavailable(reference, words, new",
-    test: "src/engines/images/pull-failure.test.ts",
+    test: "src/engines/pull-failure.test.ts",
     name: "passes none of the registry's words on",
   },
   {
     id: "images: a key may name any",
-    file: "src/operations/handling/granted-parts.ts",
+    file: "src/operations/handling/handler.ts",
     find: "assertImageGranted(parts.checkImage(reference, field), images, field);",
     replace: "parts.checkImage(reference, field);",
     test: grants,
@@ -54,7 +54,7 @@ export const imagesSabotages: readonly Sabotage[] = [
   },
   {
     id: "images: a project's files may name any for a key",
-    file: "src/operations/handling/granted-parts.ts",
+    file: "src/operations/handling/handler.ts",
     find: 'if (needed.origin === "configured") return',
     replace: 'if (needed.origin !== "request") return',
     test: grants,
@@ -62,10 +62,10 @@ export const imagesSabotages: readonly Sabotage[] = [
   },
   {
     id: "images: a listed registry stands for what is below it",
-    file: "src/policy/grants/granted-images.ts",
+    file: "src/policy/granted-images.ts",
     find: "spellRegistry(entry.slice(0, -everything.length)) === reference.registry",
     replace: "reference.registry.endsWith(spellRegistry(entry.slice(0, -everything.length)))",
-    test: "src/policy/grants/granted-images.test.ts",
+    test: "src/policy/granted-images.test.ts",
     name: "evil.registry.example/x is not in",
   },
 ];

@@ -1,14 +1,13 @@
 import type { Sabotage } from "./sabotage.ts";
 
-const folder = "src/engines/kubernetes";
-const engineTest = `${folder}/kubernetes-engine.test.ts`;
-const configTest = `${folder}/kubeconfig.test.ts`;
-const checkTest = `${folder}/check-cluster.test.ts`;
+const engineTest = "src/engines/kubernetes/kubernetes-engine.test.ts";
+const configTest = "src/engines/kubernetes/kubeconfig.test.ts";
+const checkTest = "src/engines/kubernetes/check-cluster.test.ts";
 
 export const kubernetesSabotages: readonly Sabotage[] = [
   {
     id: "kubernetes: credentials go to a server in the clear",
-    file: `${folder}/kubeconfig.ts`,
+    file: "src/engines/kubernetes/kubeconfig.ts",
     find: 'if (url?.protocol !== "https:")',
     replace: "if (url === null)",
     test: configTest,
@@ -16,7 +15,7 @@ export const kubernetesSabotages: readonly Sabotage[] = [
   },
   {
     id: "kubernetes: a small configuration may become large",
-    file: `${folder}/kubeconfig.ts`,
+    file: "src/engines/kubernetes/kubeconfig.ts",
     find: "parse(text, { maxAliasCount: 0 })",
     replace: "parse(text)",
     test: configTest,
@@ -24,7 +23,7 @@ export const kubernetesSabotages: readonly Sabotage[] = [
   },
   {
     id: "kubernetes: a password of the configuration is passed over",
-    file: `${folder}/kubeconfig.ts`,
+    file: "src/engines/kubernetes/kubeconfig.ts",
     find: 'if (fields["username"] !== undefined) throw',
     replace: 'if (fields["username"] === null) throw',
     test: configTest,
@@ -32,7 +31,7 @@ export const kubernetesSabotages: readonly Sabotage[] = [
   },
   {
     id: "kubernetes: a proxy of the configuration is passed over",
-    file: `${folder}/kubeconfig.ts`,
+    file: "src/engines/kubernetes/kubeconfig.ts",
     find: 'if (cluster.fields["proxy-url"] !== undefined)',
     replace: 'if (cluster.fields["proxy-url"] === null)',
     test: configTest,
@@ -40,7 +39,7 @@ export const kubernetesSabotages: readonly Sabotage[] = [
   },
   {
     id: "kubernetes: files of the configuration are read whole, however long",
-    file: `${folder}/read-config-text.ts`,
+    file: "src/engines/kubernetes/read-config-text.ts",
     find: "if (bytes > maxConfigBytes) throw",
     replace: "if (bytes < 0) throw",
     test: configTest,
@@ -48,7 +47,7 @@ export const kubernetesSabotages: readonly Sabotage[] = [
   },
   {
     id: "kubernetes: a command that gives credentials may ask at the terminal",
-    file: `${folder}/credentials.ts`,
+    file: "src/engines/kubernetes/api.ts",
     find: "spec: { interactive: false }",
     replace: "spec: { interactive: true }",
     test: configTest,
@@ -56,7 +55,7 @@ export const kubernetesSabotages: readonly Sabotage[] = [
   },
   {
     id: "kubernetes: a missing right is not told of",
-    file: `${folder}/account-rights.ts`,
+    file: "src/engines/kubernetes/check-cluster.ts",
     find: "?.allowed === true;",
     replace: "?.allowed !== undefined;",
     test: checkTest,
@@ -64,7 +63,7 @@ export const kubernetesSabotages: readonly Sabotage[] = [
   },
   {
     id: "kubernetes: attaching needs only one of its two rights",
-    file: `${folder}/account-rights.ts`,
+    file: "src/engines/kubernetes/check-cluster.ts",
     find: 'resource: "pods/attach", verbs: ["create", "get"]',
     replace: 'resource: "pods/attach", verbs: ["create"]',
     test: "test/deployment.test.ts",
@@ -72,7 +71,7 @@ export const kubernetesSabotages: readonly Sabotage[] = [
   },
   {
     id: "kubernetes: a check makes the pod that it tries",
-    file: `${folder}/check-cluster.ts`,
+    file: "src/engines/kubernetes/check-cluster.ts",
     find: 'query: { dryRun: "All" }, ',
     replace: "",
     test: checkTest,
@@ -80,7 +79,7 @@ export const kubernetesSabotages: readonly Sabotage[] = [
   },
   {
     id: "kubernetes: privileged pods are not tried",
-    file: `${folder}/check-cluster.ts`,
+    file: "src/engines/kubernetes/check-cluster.ts",
     find: "if (status >= 300) return [];",
     replace: "if (status >= 200) return [];",
     test: checkTest,
@@ -88,7 +87,7 @@ export const kubernetesSabotages: readonly Sabotage[] = [
   },
   {
     id: "kubernetes: a cordoned node counts as room",
-    file: `${folder}/check-nodes.ts`,
+    file: "src/engines/kubernetes/check-cluster.ts",
     find: " && spec?.unschedulable !== true",
     replace: "",
     test: checkTest,
@@ -96,7 +95,7 @@ export const kubernetesSabotages: readonly Sabotage[] = [
   },
   {
     id: "kubernetes: a missing right is taken for a refusal of the pod",
-    file: `${folder}/kubernetes-errors.ts`,
+    file: "src/engines/kubernetes/kubernetes-errors.ts",
     find: "looking up service account",
     replace: "serviceaccount",
     test: checkTest,
@@ -104,23 +103,23 @@ export const kubernetesSabotages: readonly Sabotage[] = [
   },
   {
     id: "kubernetes: attacks run on a cluster that nobody named",
-    file: "src/operations/proof/prove-handler.ts",
+    file: "src/operations/prove-handler.ts",
     find: "name === configured || !isOnlyByName(name)",
     replace: "name !== configured || !isOnlyByName(name)",
-    test: "src/operations/proof/prove-handler.test.ts",
+    test: "src/operations/prove-handler.test.ts",
     name: "attacks no engine unasked",
   },
   {
     id: "kubernetes: doctor tries requests on a cluster that nobody named",
-    file: "src/operations/doctor/examine-engine.ts",
+    file: "src/operations/doctor/doctor-handler.ts",
     find: "probe.available && measure.isTried",
     replace: "probe.available",
-    test: "src/operations/doctor/examine-engine.test.ts",
+    test: "src/operations/doctor/doctor-handler.test.ts",
     name: "has an engine look at itself",
   },
   {
     id: "kubernetes: a pod may run as root",
-    file: `${folder}/pod-manifest.ts`,
+    file: "src/engines/kubernetes/pod-manifest.ts",
     find: "runAsNonRoot: true,",
     replace: "runAsNonRoot: false,",
     test: engineTest,
@@ -128,7 +127,7 @@ export const kubernetesSabotages: readonly Sabotage[] = [
   },
   {
     id: "kubernetes: a pod keeps the runtime's capabilities",
-    file: `${folder}/pod-manifest.ts`,
+    file: "src/engines/kubernetes/pod-manifest.ts",
     find: 'capabilities: { drop: ["ALL"] },',
     replace: "",
     test: engineTest,
@@ -136,7 +135,7 @@ export const kubernetesSabotages: readonly Sabotage[] = [
   },
   {
     id: "kubernetes: a pod gets a token of the cluster",
-    file: `${folder}/pod-manifest.ts`,
+    file: "src/engines/kubernetes/pod-manifest.ts",
     find: "automountServiceAccountToken: false,",
     replace: "",
     test: engineTest,
@@ -144,7 +143,7 @@ export const kubernetesSabotages: readonly Sabotage[] = [
   },
   {
     id: "kubernetes: a pod outlives its server by an attached stream that comes back",
-    file: `${folder}/pod-manifest.ts`,
+    file: "src/engines/kubernetes/pod-manifest.ts",
     find: "stdinOnce: true,",
     replace: "stdinOnce: false,",
     test: engineTest,
@@ -152,7 +151,7 @@ export const kubernetesSabotages: readonly Sabotage[] = [
   },
   {
     id: "kubernetes: the cluster never ends a pod by itself",
-    file: `${folder}/pod-manifest.ts`,
+    file: "src/engines/kubernetes/pod-manifest.ts",
     find: "...(deadline === null ? {} : { activeDeadlineSeconds: deadline }),",
     replace: "",
     test: engineTest,
@@ -160,7 +159,7 @@ export const kubernetesSabotages: readonly Sabotage[] = [
   },
   {
     id: "kubernetes: a pod lies about its end",
-    file: `${folder}/pod-manifest.ts`,
+    file: "src/engines/kubernetes/pod-manifest.ts",
     find: "export const graceSeconds = 1;",
     replace: "export const graceSeconds = 0;",
     test: engineTest,
@@ -168,7 +167,7 @@ export const kubernetesSabotages: readonly Sabotage[] = [
   },
   {
     id: "kubernetes: another pod of the same name is removed",
-    file: `${folder}/remove-pod.ts`,
+    file: "src/engines/kubernetes/remove-pod.ts",
     find: ", preconditions: { uid }",
     replace: "",
     test: engineTest,
@@ -176,7 +175,7 @@ export const kubernetesSabotages: readonly Sabotage[] = [
   },
   {
     id: "kubernetes: one closed look is proof of the wall",
-    file: `${folder}/network-wall.ts`,
+    file: "src/engines/kubernetes/network-wall.ts",
     find: "if (closedLooks >= minClosedLooks) {",
     replace: "if (closedLooks >= 0) {",
     test: "src/engines/kubernetes/network-wall.test.ts",
@@ -184,7 +183,7 @@ export const kubernetesSabotages: readonly Sabotage[] = [
   },
   {
     id: "kubernetes: a pod that reaches nothing anyway is proof of the wall",
-    file: `${folder}/network-wall.ts`,
+    file: "src/engines/kubernetes/network-wall.ts",
     find: "if (found.length === 0) throw notProvable();",
     replace: "",
     test: "src/engines/kubernetes/network-wall.test.ts",
@@ -192,7 +191,7 @@ export const kubernetesSabotages: readonly Sabotage[] = [
   },
   {
     id: "kubernetes: the supervisor's object may hold anything",
-    file: `${folder}/supervisor-object.ts`,
+    file: "src/engines/kubernetes/supervisor-object.ts",
     find: "if (sha256 === this.#binary.sha256) return;",
     replace: "return;",
     test: engineTest,
@@ -200,7 +199,7 @@ export const kubernetesSabotages: readonly Sabotage[] = [
   },
   {
     id: "kubernetes: refused credentials are used on",
-    file: `${folder}/api.ts`,
+    file: "src/engines/kubernetes/api.ts",
     find: "(await this.#known()).credentials.forget();",
     replace: "",
     test: engineTest,
@@ -208,7 +207,7 @@ export const kubernetesSabotages: readonly Sabotage[] = [
   },
   {
     id: "kubernetes: a full cluster is a fault of the sandbox",
-    file: `${folder}/pod-status.ts`,
+    file: "src/engines/kubernetes/pod-status.ts",
     find: 'if (unscheduled?.reason === "Unschedulable") {',
     replace: 'if (unscheduled?.reason === "SchedulingGated") {',
     test: engineTest,
@@ -216,7 +215,7 @@ export const kubernetesSabotages: readonly Sabotage[] = [
   },
   {
     id: "kubernetes: a quota is a fault of the sandbox",
-    file: `${folder}/kubernetes-errors.ts`,
+    file: "src/engines/kubernetes/kubernetes-errors.ts",
     find: "/exceeded quota|quota/i.test(words)",
     replace: "/out of quota/i.test(words)",
     test: engineTest,

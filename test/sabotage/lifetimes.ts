@@ -52,10 +52,10 @@ const leavings: readonly Sabotage[] = [
   },
   {
     id: "sweep: an image with inherited labels is ours",
-    file: "src/engines/docker-api/images/made-images.ts",
+    file: "src/engines/docker-api/made-images.ts",
     find: "tag !== undefined && others.length === 0 && name === `${madeImages}:${tag}`",
     replace: "tag !== undefined && others.length === 0",
-    test: "src/engines/docker-api/images/made-images.test.ts",
+    test: "src/engines/docker-api/made-images.test.ts",
     name: "one that was made of it, with its labels and no name",
   },
   {
@@ -119,7 +119,7 @@ const leavings: readonly Sabotage[] = [
   },
   {
     id: "sandboxes: a failed start leaves its container",
-    file: "src/sandbox/container-starter.ts",
+    file: "src/sandbox/sandboxes.ts",
     find: "if (container !== undefined) await container.remove();",
     replace: "if (container !== undefined) await Promise.resolve();",
     test: sandboxesTest,
@@ -127,7 +127,7 @@ const leavings: readonly Sabotage[] = [
   },
   {
     id: "sandboxes: a start without an answer leaves its container",
-    file: "src/sandbox/container-starter.ts",
+    file: "src/sandbox/sandboxes.ts",
     find: "else if (this.doubtful.has(id)) await removeUnanswered(id, engine);",
     replace: "",
     test: sandboxesTest,
@@ -218,15 +218,15 @@ const dangers: readonly Sabotage[] = [
     file: "src/operations/doctor/known-dangers.ts",
     find: "...nodeDangers, ",
     replace: "",
-    test: "src/operations/doctor/examine-engine.test.ts",
+    test: "src/operations/doctor/doctor-handler.test.ts",
     name: "is a danger where it alone keeps programs in",
   },
   {
     id: "doctor: any program that an engine names is run",
-    file: "src/engines/docker-api/gvisor-version.ts",
+    file: "src/engines/docker-api/engine.ts",
     find: "if (uid !== 0 || (mode & 0o022) !== 0) return false;",
     replace: "if (uid > 2 ** 32 + mode) return false;",
-    test: "src/engines/docker-api/gvisor-version.test.ts",
+    test: "src/engines/docker-api/engine.test.ts",
     name: "runs nothing that others than root could have put there",
   },
 ];

@@ -4,9 +4,7 @@ const contract = "test/engine-contract/contract.local.test.ts";
 const asUser = "test/engine-contract/contract.ordinary-user.test.ts";
 const supervisor = "test/e2e/local-supervisor.test.ts";
 const product = "test/e2e/ordinary-user.test.ts";
-const sandbox = "src/engines/local/bubblewrap/sandbox";
-const options = "src/engines/local/bubblewrap/arguments/bwrap-arguments.ts";
-const units = "src/engines/local";
+const options = "src/engines/local/bubblewrap/bwrap-arguments.ts";
 
 export const localSabotages: readonly Sabotage[] = [
   {
@@ -19,7 +17,7 @@ export const localSabotages: readonly Sabotage[] = [
   },
   {
     id: "local: the supervisor is its programs' user although Glovebox is root",
-    file: `${sandbox}/bubblewrap-place.ts`,
+    file: "src/engines/local/bubblewrap/bubblewrap-place.ts",
     find: "shared: users === null ? parseProcessUser(spec.processUser) : null,",
     replace: "shared: parseProcessUser(spec.processUser),",
     test: supervisor,
@@ -27,7 +25,7 @@ export const localSabotages: readonly Sabotage[] = [
   },
   {
     id: "local: the supervisor is root on the host",
-    file: "src/engines/local/bubblewrap/namespaces/user-namespace.ts",
+    file: "src/engines/local/bubblewrap/user-namespace-pool.ts",
     find: "[0, users.supervisor],",
     replace: "[0, 0],",
     test: supervisor,
@@ -35,7 +33,7 @@ export const localSabotages: readonly Sabotage[] = [
   },
   {
     id: "local: what all sandboxes use of what each user has counts for root",
-    file: "src/engines/local/bubblewrap/namespaces/user-namespace.ts",
+    file: "src/engines/local/bubblewrap/user-namespace-pool.ts",
     find: '["--reuid", owner, "--regid", owner, "--clear-groups", "--"]',
     replace: '["--reuid", "0", "--regid", "0", "--clear-groups", "--"]',
     test: contract,
@@ -51,15 +49,15 @@ export const localSabotages: readonly Sabotage[] = [
   },
   {
     id: "local: users of a namespace that could not be made are lost",
-    file: "src/engines/local/bubblewrap/namespaces/user-namespace-pool.ts",
+    file: "src/engines/local/bubblewrap/user-namespace-pool.ts",
     find: "      giveBack();\n      throw error;",
     replace: "      throw error;",
-    test: `${units}/bubblewrap/namespaces/user-namespace-pool.test.ts`,
+    test: "src/engines/local/bubblewrap/user-namespace-pool.test.ts",
     name: "gives the users back",
   },
   {
     id: "local: a container's mounts stay when it goes",
-    file: `${sandbox}/bubblewrap-place.ts`,
+    file: "src/engines/local/bubblewrap/bubblewrap-place.ts",
     find: "    mounts.close();\n",
     replace: "",
     test: supervisor,
@@ -67,7 +65,7 @@ export const localSabotages: readonly Sabotage[] = [
   },
   {
     id: "local: a container's users stay when it goes",
-    file: `${sandbox}/bubblewrap-place.ts`,
+    file: "src/engines/local/bubblewrap/bubblewrap-place.ts",
     find: "    users?.release();\n",
     replace: "",
     test: supervisor,
@@ -75,7 +73,7 @@ export const localSabotages: readonly Sabotage[] = [
   },
   {
     id: "local: a program closes scratch to the next one",
-    file: "src/engines/local/bubblewrap/namespaces-level.ts",
+    file: "src/engines/local/local-engine.ts",
     find: "owner: users?.hostUsers.supervisor ?? null,",
     replace: "owner: users?.hostUsers.programs ?? null,",
     test: contract,
@@ -83,7 +81,7 @@ export const localSabotages: readonly Sabotage[] = [
   },
   {
     id: "local: scratch stays closed that an ordinary user's program has closed",
-    file: "src/engines/local/bubblewrap/namespaces/container-mounts.ts",
+    file: "src/engines/local/bubblewrap/container-mounts.ts",
     find: "chmodSync(`/proc/self/fd/${place}`, 0o1777)",
     replace: "chmodSync(`/proc/self/fd/${place}`, 0o1000)",
     test: asUser,
@@ -91,7 +89,7 @@ export const localSabotages: readonly Sabotage[] = [
   },
   {
     id: "local: processes of ours take the program's place in the limit",
-    file: "src/engines/local/cgroups/container-group.ts",
+    file: "src/engines/local/container-group.ts",
     find: "pids: limits.pids + ownProcesses",
     replace: "pids: limits.pids + 4 * ownProcesses",
     test: contract,
@@ -99,7 +97,7 @@ export const localSabotages: readonly Sabotage[] = [
   },
   {
     id: "local: nobody watches the memory of an ordinary user",
-    file: `${sandbox}/sandbox-memory.ts`,
+    file: "src/engines/local/bubblewrap/sandbox-memory.ts",
     find: "if ((bytes ?? 0) > this.#options.limitBytes) void this.#end();",
     replace: "if (bytes === -1) void this.#end();",
     test: product,
@@ -107,7 +105,7 @@ export const localSabotages: readonly Sabotage[] = [
   },
   {
     id: "local: the watch ends a program and tells nobody",
-    file: `${sandbox}/sandbox-memory.ts`,
+    file: "src/engines/local/bubblewrap/sandbox-memory.ts",
     find: "this.#kills++;",
     replace: "",
     test: product,
@@ -139,15 +137,15 @@ export const localSabotages: readonly Sabotage[] = [
   },
   {
     id: "local: shared memory is not counted",
-    file: `${sandbox}/family-memory.ts`,
+    file: "src/engines/local/bubblewrap/sandbox-memory.ts",
     find: "/^Rss(?:Anon|Shmem):",
     replace: "/^Rss(?:Anon):",
-    test: `${units}/bubblewrap/sandbox/family-memory.test.ts`,
+    test: "src/engines/local/bubblewrap/sandbox-memory.test.ts",
     name: "shared memory too",
   },
   {
     id: "local: memory of a process whose first thread has ended is not counted",
-    file: "src/base/processes/read-from-threads.ts",
+    file: "src/base/read-from-threads.ts",
     find: "if (first !== null || readProcessStat(processId)?.firstHasEnded !== true) return first;",
     replace: "return first;",
     test: product,
@@ -155,7 +153,7 @@ export const localSabotages: readonly Sabotage[] = [
   },
   {
     id: "local: a process has ended when its first thread has",
-    file: "src/base/processes/process-stat.ts",
+    file: "src/base/process-stat.ts",
     find: 'firstHasEnded && after[17] === "1"',
     replace: "firstHasEnded",
     test: product,
@@ -163,7 +161,7 @@ export const localSabotages: readonly Sabotage[] = [
   },
   {
     id: "local: children's memory is not counted",
-    file: `${sandbox}/family-memory.ts`,
+    file: "src/engines/local/bubblewrap/sandbox-memory.ts",
     find: "[processId, ...familyOf(processId)]",
     replace: "[processId]",
     test: product,

@@ -2,7 +2,7 @@ import type { Sabotage } from "./sabotage.ts";
 
 const contract = "test/engine-contract/contract.docker.test.ts";
 const exchange = "test/security/mount-exchange.test.ts";
-const clearing = "src/sandbox/setuid/clear-setuid-bits.test.ts";
+const clearing = "src/sandbox/clear-setuid-bits.test.ts";
 const filter = "src/policy/seccomp/bpf-compiler.test.ts";
 
 export const mountsSabotages: readonly Sabotage[] = [
@@ -24,7 +24,7 @@ export const mountsSabotages: readonly Sabotage[] = [
   },
   {
     id: "a mount that is another folder is accepted",
-    file: "src/engines/docker-api/mounts/verify-mounts.ts",
+    file: "src/engines/docker-api/verify-mounts.ts",
     find: 'if (!isSame) return "other";',
     replace: 'if (!isSame) return "same";',
     test: contract,
@@ -32,7 +32,7 @@ export const mountsSabotages: readonly Sabotage[] = [
   },
   {
     id: "device and inode of a mount are not compared",
-    file: "src/engines/docker-api/mounts/verify-mounts.ts",
+    file: "src/engines/docker-api/verify-mounts.ts",
     find: "return found.dev === device && found.ino === inode;",
     replace: "return found.dev === device || found.ino === inode;",
     test: contract,
@@ -40,7 +40,7 @@ export const mountsSabotages: readonly Sabotage[] = [
   },
   {
     id: "the root of a mount is not compared",
-    file: "src/engines/docker-api/mounts/verify-mounts.ts",
+    file: "src/engines/docker-api/verify-mounts.ts",
     find: "mounted.device === place?.device && mounted.root === place.root",
     replace: "mounted.device === place?.device",
     test: contract,
@@ -72,7 +72,7 @@ export const mountsSabotages: readonly Sabotage[] = [
   },
   {
     id: "a nested project is accepted where mounts cannot be seen",
-    file: "src/workloads/environment/container/environment-container.ts",
+    file: "src/workloads/environment/environment-container.ts",
     find: "if (project === null || mountsVerified) return;",
     replace: "if (project === null || !mountsVerified) return;",
     test: exchange,
@@ -96,7 +96,7 @@ export const mountsSabotages: readonly Sabotage[] = [
   },
   {
     id: "fchmodat2 may set a setuid bit",
-    file: "src/policy/seccomp/setuid-syscalls.ts",
+    file: "src/policy/seccomp/seccomp-policy.ts",
     find: "  fchmodat2: withoutSetuid(2),\n",
     replace: "",
     test: filter,
@@ -104,7 +104,7 @@ export const mountsSabotages: readonly Sabotage[] = [
   },
   {
     id: "an unnamed file may have a setuid bit",
-    file: "src/policy/seccomp/setuid-syscalls.ts",
+    file: "src/policy/seccomp/seccomp-policy.ts",
     find: "const makingFlags = 0x40_0040;",
     replace: "const makingFlags = 0x40;",
     test: filter,
@@ -112,7 +112,7 @@ export const mountsSabotages: readonly Sabotage[] = [
   },
   {
     id: "openat2 hides its mode",
-    file: "src/policy/seccomp/setuid-syscalls.ts",
+    file: "src/policy/seccomp/seccomp-policy.ts",
     find: '  openat2: "ENOSYS",\n',
     replace: "",
     test: filter,
@@ -136,7 +136,7 @@ export const mountsSabotages: readonly Sabotage[] = [
   },
   {
     id: "the first process has no filter",
-    file: "src/engines/docker/docker-dialect.ts",
+    file: "src/engines/docker/docker-engine.ts",
     find: "`seccomp=${JSON.stringify(profile)}`",
     replace: '`seccomp=${profile === null ? profile : "unconfined"}`',
     test: contract,
@@ -152,7 +152,7 @@ export const mountsSabotages: readonly Sabotage[] = [
   },
   {
     id: "installers may write to the host",
-    file: "src/engines/enforcement/check-mounts.ts",
+    file: "src/engines/guarded-engine.ts",
     find: "if (rootCapabilities !== undefined && !mount.readOnly) {",
     replace: "if (rootCapabilities?.length === 99 && !mount.readOnly) {",
     test: contract,
@@ -160,7 +160,7 @@ export const mountsSabotages: readonly Sabotage[] = [
   },
   {
     id: "the watch of setuid files follows links",
-    file: "src/sandbox/setuid/clear-setuid-bits.ts",
+    file: "src/sandbox/clear-setuid-bits.ts",
     find: "constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW | constants.O_NONBLOCK",
     replace: "constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NONBLOCK",
     test: clearing,
@@ -168,7 +168,7 @@ export const mountsSabotages: readonly Sabotage[] = [
   },
   {
     id: "the watch of setuid files overlooks names that are not UTF-8",
-    file: "src/sandbox/setuid/clear-setuid-bits.ts",
+    file: "src/sandbox/clear-setuid-bits.ts",
     find: 'encoding: "latin1", bufferSize',
     replace: 'encoding: "utf8", bufferSize',
     test: clearing,
@@ -176,7 +176,7 @@ export const mountsSabotages: readonly Sabotage[] = [
   },
   {
     id: "the watch of setuid files takes other users' bits",
-    file: "src/sandbox/setuid/clear-setuid-bits.ts",
+    file: "src/sandbox/clear-setuid-bits.ts",
     find: " || stat.uid !== walk.ownerUid) return;",
     replace: ") return;",
     test: clearing,
@@ -184,7 +184,7 @@ export const mountsSabotages: readonly Sabotage[] = [
   },
   {
     id: "setuid files are not looked for at a command's end",
-    file: "src/workloads/environment/container/environment-container.ts",
+    file: "src/workloads/environment/environment-container.ts",
     find: "    await this.#setuidWatch?.look();\n    return this.setuidCount;",
     replace: "    return this.setuidCount;",
     test: "test/security/setuid-files.test.ts",
@@ -192,7 +192,7 @@ export const mountsSabotages: readonly Sabotage[] = [
   },
   {
     id: "setuid files are not looked for at an environment's end",
-    file: "src/sandbox/setuid/setuid-watch.ts",
+    file: "src/sandbox/setuid-watch.ts",
     find: "    this.#ending.abort();\n    await this.look();",
     replace: "    this.#ending.abort();",
     test: "test/security/setuid-files.test.ts",

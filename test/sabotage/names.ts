@@ -59,10 +59,10 @@ export const namesSabotages: readonly Sabotage[] = [
   },
   {
     id: "names: in the form of an id",
-    file: "src/operations/contract/request/name-schema.ts",
+    file: "src/operations/contract/name-schema.ts",
     find: 'return form.test(text) && !text.includes("..") && !idForm.test(text);',
     replace: 'return form.test(text) && !text.includes("..") && text !== String(idForm);',
-    test: "src/operations/contract/request/name-schema.test.ts",
+    test: "src/operations/contract/name-schema.test.ts",
     name: "may not have the form of an id",
   },
 ];

@@ -8,24 +8,24 @@ const paths = { test: "test/e2e/package-paths.test.ts", name: "stand behind Pyth
 const unpacking = { test: "src/packages/install/unpack.test.ts" } as const;
 const processes = { test: "test/e2e/installers-without-processes.test.ts" } as const;
 const modules = {
-  file: "src/packages/python/namespaces.ts",
-  test: "src/packages/python/python-package.test.ts",
+  file: "src/packages/python-package.ts",
+  test: "src/packages/python-package.test.ts",
 } as const;
-const removing = { test: "src/base/own-folder/remove-own-tree.test.ts" } as const;
+const removing = { test: "src/base/remove-own-tree.test.ts" } as const;
 const stranger = { test: "test/security/hostile-local-user.test.ts" } as const;
 
 export const packagesSabotages: readonly Sabotage[] = [
   {
     id: "the key of a set of packages leaves the image out",
-    file: "src/packages/cache/package-set.ts",
+    file: "src/packages/package-set.ts",
     find: "[engine, image, onHost, principal]",
     replace: "[engine, onHost, principal]",
-    test: "src/packages/cache/package-cache.test.ts",
+    test: "src/packages/package-cache.test.ts",
     name: "keeps a set once it is installed",
   },
   {
     id: "the key of a set of packages is what the image says of itself",
-    file: "src/packages/cache/package-set.ts",
+    file: "src/packages/package-set.ts",
     find: "manager, [engine, image, onHost, principal], platform",
     replace: "manager, platform",
     ...origins,
@@ -48,18 +48,18 @@ export const packagesSabotages: readonly Sabotage[] = [
   },
   {
     id: "a set is made of another caller's",
-    file: "src/packages/compose-set.ts",
+    file: "src/packages/install-set.ts",
     find: ", origin.onHost, origin.principal]",
     replace: ", origin.onHost]",
-    test: "src/packages/compose-set.test.ts",
+    test: "src/packages/install-set.test.ts",
     name: "chooseParts",
   },
   {
     id: "a package's file takes the place of another's when sets are put together",
-    file: "src/packages/compose-set.ts",
+    file: "src/packages/install-set.ts",
     find: "return tellsOfInstallation[ecosystem].test(relative) || isSameFile(source, target);",
     replace: "return true;",
-    test: "src/packages/compose-set.test.ts",
+    test: "src/packages/install-set.test.ts",
     name: "composeSet",
   },
   {
@@ -102,7 +102,7 @@ export const packagesSabotages: readonly Sabotage[] = [
   },
   {
     id: "an empty file costs nothing",
-    file: "src/packages/cache/disk-bytes.ts",
+    file: "src/packages/disk-bytes.ts",
     find: "Math.max(1, Math.ceil(sizeBytes / blockBytes))",
     replace: "Math.ceil(sizeBytes / blockBytes)",
     ...unpacking,
@@ -129,12 +129,12 @@ export const packagesSabotages: readonly Sabotage[] = [
     file: "src/base/file-lock.ts",
     find: 'database.exec("BEGIN EXCLUSIVE");',
     replace: 'database.exec("BEGIN");',
-    test: "src/packages/cache/package-cache.test.ts",
+    test: "src/packages/package-cache.test.ts",
     name: "has one holder at a time",
   },
   {
     id: "what a dead installer left is in the way of the next",
-    file: "src/packages/cache/package-cache.ts",
+    file: "src/packages/package-cache.ts",
     find: "    await removeSealed(staging);\n    await mkdir(files",
     replace: "    await mkdir(files",
     test: "test/e2e/package-cache-crash.test.ts",
@@ -190,7 +190,7 @@ export const packagesSabotages: readonly Sabotage[] = [
   },
   {
     id: "npm starts processes, and so prepares repositories",
-    file: "src/packages/install/npm-command.ts",
+    file: "src/packages/install/package-manager.ts",
     find: 'NODE_OPTIONS="--require=$guard" "$@"',
     replace: ': >"$guard.loaded"; "$@"',
     ...processes,
@@ -198,7 +198,7 @@ export const packagesSabotages: readonly Sabotage[] = [
   },
   {
     id: "an npm that does not load the guard installs all the same",
-    file: "src/packages/install/npm-command.ts",
+    file: "src/packages/install/package-manager.ts",
     find: '[ -e "$guard.loaded" ] && exit "$code"',
     replace: 'exit "$code"',
     ...processes,
@@ -222,7 +222,7 @@ export const packagesSabotages: readonly Sabotage[] = [
   },
   {
     id: "a removal follows links to folders",
-    file: "src/base/own-folder/remove-own-tree.ts",
+    file: "src/base/remove-own-tree.ts",
     find: "constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW",
     replace: "constants.O_RDONLY | constants.O_DIRECTORY",
     ...removing,
@@ -230,7 +230,7 @@ export const packagesSabotages: readonly Sabotage[] = [
   },
   {
     id: "a removal takes what is another user's",
-    file: "src/base/own-folder/remove-own-tree.ts",
+    file: "src/base/remove-own-tree.ts",
     find: "return owner.uid === null || owner.uid === uid;",
     replace: "return uid >= 0;",
     ...removing,
@@ -238,7 +238,7 @@ export const packagesSabotages: readonly Sabotage[] = [
   },
   {
     id: "another user's folder is taken for ours",
-    file: "src/base/own-folder/own-folder.ts",
+    file: "src/base/own-folder.ts",
     find: "if (stats.uid !== uid)",
     replace: "if (stats.uid < 0)",
     ...stranger,
@@ -246,7 +246,7 @@ export const packagesSabotages: readonly Sabotage[] = [
   },
   {
     id: "folders of programs at preload are open to other users",
-    file: "src/engines/local/preload/folders/container-folder.ts",
+    file: "src/engines/local/preload/container-folder.ts",
     find: "const ownersOnly = 0o700;",
     replace: "const ownersOnly = 0o755;",
     ...stranger,
@@ -262,31 +262,31 @@ export const packagesSabotages: readonly Sabotage[] = [
   },
   {
     id: "kept dependencies lend their user's rights",
-    file: "src/workloads/dependencies/keep/kept-entries.ts",
+    file: "src/workloads/dependencies/put-kept.ts",
     find: "path, mode: entry.mode & 0o777 }",
     replace: "path, mode: entry.mode }",
-    test: "src/workloads/dependencies/keep/kept-entries.test.ts",
+    test: "src/workloads/dependencies/put-kept.test.ts",
     name: "has no bits that lend rights",
   },
   {
     id: "dependencies of a workspace are kept by its first lockfile",
-    file: "src/workloads/dependencies/installers/keep-node-modules.ts",
+    file: "src/workloads/dependencies/installers.ts",
     find: 'if ("workspaces" in manifest ||',
     replace: "if (",
-    test: "src/workloads/dependencies/installers/keep.test.ts",
+    test: "src/workloads/dependencies/keep.test.ts",
     name: "npm with workspaces",
   },
   {
     id: "a devcontainer's file is read through a link",
-    file: "src/workloads/dependencies/image/read-plain-file.ts",
+    file: "src/workloads/dependencies/read-plain-file.ts",
     find: "constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0)",
     replace: "constants.O_RDONLY",
-    test: "src/workloads/dependencies/image/devcontainer-image.test.ts",
+    test: "src/workloads/dependencies/choose-image.test.ts",
     name: "where a link or a pipe is in the way",
   },
   {
     id: "cv2 is installed with the libraries of a desktop",
-    file: "src/packages/python/distributions.ts",
+    file: "src/packages/python-package.ts",
     find: "opencv-python-headless: cv2",
     replace: "opencv-python: cv2",
     test: modules.test,

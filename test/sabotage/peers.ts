@@ -59,7 +59,7 @@ export const peerSabotages: readonly Sabotage[] = [
   },
   {
     id: "peers: a reader of a log is cut off between two questions",
-    file: "src/peers/log-readers.ts",
+    file: "src/peers/peer-server.ts",
     find: "this.#asking + this.#returning.size > 0",
     replace: "this.#asking > 0",
     test: "src/peers/peer-server.test.ts",
@@ -67,7 +67,7 @@ export const peerSabotages: readonly Sabotage[] = [
   },
   {
     id: "peers: a principal reads another's log",
-    file: "src/operations/logs/find-log.ts",
+    file: "src/operations/read-logs-handler.ts",
     find: "ring !== undefined && isOperator",
     replace: "ring !== undefined || isOperator",
     test: "test/security/remote-attacks.test.ts",

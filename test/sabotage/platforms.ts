@@ -3,10 +3,10 @@ import type { Sabotage } from "./sabotage.ts";
 export const platformsSabotages: readonly Sabotage[] = [
   {
     id: "platforms: a program on Windows is given the user's own home",
-    file: "src/engines/local/preload/guards/program-environment.ts",
+    file: "src/engines/local/preload/preload-host.ts",
     find: "    HOMEDRIVE: homeDrive,\n",
     replace: "",
-    test: "src/engines/local/preload/guards/program-environment.test.ts",
+    test: "src/engines/local/preload/program-environment.test.ts",
     name: "leaves Node nothing to fill in on Windows",
   },
   {
@@ -19,10 +19,10 @@ export const platformsSabotages: readonly Sabotage[] = [
   },
   {
     id: "platforms: a shell of Windows is given any word",
-    file: "src/base/processes/tool-command.ts",
+    file: "src/base/tool-command.ts",
     find: "if (odd !== undefined)",
     replace: "if (odd === program)",
-    test: "src/base/processes/tool-command.test.ts",
+    test: "src/base/tool-command.test.ts",
     name: "gives the shell no word that it could read otherwise",
   },
   {
@@ -43,18 +43,18 @@ export const platformsSabotages: readonly Sabotage[] = [
   },
   {
     id: "platforms: the watch of setuid files takes other users' bits on macOS",
-    file: "src/sandbox/setuid/clear-by-path.ts",
+    file: "src/sandbox/clear-by-path.ts",
     find: " || stat.uid !== walk.ownerUid) return;",
     replace: ") return;",
-    test: "src/sandbox/setuid/clear-by-path.test.ts",
+    test: "src/sandbox/clear-by-path.test.ts",
     name: "not of another user's file",
   },
   {
     id: "platforms: a tree ends with its leader only",
-    file: "src/engines/local/preload/processes/end-family.ts",
+    file: "src/engines/local/preload/preload-run.ts",
     find: '["/PID", String(leader), "/T",',
     replace: '["/PID", String(leader),',
-    test: "src/engines/local/preload/processes/end-family.test.ts",
+    test: "src/engines/local/preload/preload-run.test.ts",
     name: "is a program of its own on Windows",
   },
 ];

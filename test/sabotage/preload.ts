@@ -20,7 +20,7 @@ export const preloadSabotages: readonly Sabotage[] = [
   },
   {
     id: "preload: the Python runner removes a folder whose name a program can know",
-    file: "src/engines/local/preload/guards/guard-python.ts",
+    file: "src/engines/local/preload/guard-python.ts",
     find: '`.glovebox-${createId("run")}`',
     replace: '".glovebox"',
     test: "test/e2e/language-turns.test.ts",
@@ -76,18 +76,18 @@ export const preloadSabotages: readonly Sabotage[] = [
   },
   {
     id: "preload: a family is killed one by one",
-    file: "src/engines/local/preload/processes/end-family.ts",
+    file: "src/engines/local/preload/preload-run.ts",
     find: 'if (signal === "SIGKILL") for',
     replace: 'if (signal !== "SIGKILL") for',
-    test: "src/engines/local/preload/processes/end-family.test.ts",
+    test: "src/engines/local/preload/preload-run.test.ts",
     name: "the end of a program and all that it started > reaches those of its group that start others",
   },
   {
     id: "preload: a user's strays are killed one by one",
-    file: "src/engines/local/preload/processes/end-strays.ts",
+    file: "src/engines/local/preload/preload-launcher.ts",
     find: "if (marks.hostUid !== null) await",
     replace: "if (marks.hostUid === 0) await",
-    test: "src/engines/local/preload/processes/end-strays.test.ts",
+    test: "src/engines/local/preload/end-strays.test.ts",
     name: "ends a user's programs that start others and end at every moment",
   },
 ];

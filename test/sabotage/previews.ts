@@ -3,7 +3,7 @@ import type { Sabotage } from "./sabotage.ts";
 export const previewsSabotages: readonly Sabotage[] = [
   {
     id: "previews: cookies reach other previews",
-    file: "src/ingress/headers/response-headers.ts",
+    file: "src/ingress/response-headers.ts",
     find: 'if (lower === "set-cookie") return [name, withoutDomain(value)];',
     replace: 'if (lower === "set-cookies") return [name, withoutDomain(value)];',
     test: "test/security/preview-proxy.test.ts",
@@ -19,7 +19,7 @@ export const previewsSabotages: readonly Sabotage[] = [
   },
   {
     id: "previews: API keys reach the program",
-    file: "src/ingress/headers/request-headers.ts",
+    file: "src/ingress/request-headers.ts",
     find: "const ownKey = /^\\S+\\s+gbx_/i;",
     replace: "const ownKey = /^\\S+\\s+none_/i;",
     test: "test/security/preview-proxy.test.ts",
@@ -27,7 +27,7 @@ export const previewsSabotages: readonly Sabotage[] = [
   },
   {
     id: "previews: credentials in other headers reach the program",
-    file: "src/ingress/headers/request-headers.ts",
+    file: "src/ingress/request-headers.ts",
     find: "|| way.own.isShownIn(value)) return [];",
     replace: '|| (lower === "authorization" && way.own.isShownIn(value))) return [];',
     test: "test/security/preview-leaks.test.ts",
@@ -35,7 +35,7 @@ export const previewsSabotages: readonly Sabotage[] = [
   },
   {
     id: "previews: the user's token reaches the program",
-    file: "src/ingress/headers/own-credentials.ts",
+    file: "src/ingress/own-credentials.ts",
     find: "|| tokens.some((token) => text.includes(token));",
     replace: "|| tokens.some((token) => text === token);",
     test: "test/security/preview-leaks.test.ts",
@@ -43,7 +43,7 @@ export const previewsSabotages: readonly Sabotage[] = [
   },
   {
     id: "previews: credentials in base64 reach the program",
-    file: "src/ingress/headers/own-credentials.ts",
+    file: "src/ingress/own-credentials.ts",
     find: "[0, 1, 2, 3].some((shift)",
     replace: "[1].some((shift)",
     test: "test/security/preview-leaks.test.ts",
@@ -59,7 +59,7 @@ export const previewsSabotages: readonly Sabotage[] = [
   },
   {
     id: "previews: a program sets a lax referrer policy",
-    file: "src/ingress/headers/leaving-names.ts",
+    file: "src/ingress/response-headers.ts",
     find: "return last !== undefined && safePolicies.has(last)",
     replace: "return last !== undefined && policies.has(last)",
     test: "test/security/preview-leaks.test.ts",
@@ -67,7 +67,7 @@ export const previewsSabotages: readonly Sabotage[] = [
   },
   {
     id: "previews: browsers tell other origins the name",
-    file: "src/ingress/headers/response-headers.ts",
+    file: "src/ingress/response-headers.ts",
     find: 'const policy = ["Referrer-Policy", referrerPolicy(policyAskedBy(rawHeaders))];',
     replace: 'const policy = ["Referrer-Policy", policyAskedBy(rawHeaders)];',
     test: "test/security/preview-leaks.test.ts",
@@ -75,7 +75,7 @@ export const previewsSabotages: readonly Sabotage[] = [
   },
   {
     id: "previews: a page's address is reported to other origins",
-    file: "src/ingress/headers/leaving-names.ts",
+    file: "src/ingress/response-headers.ts",
     find: '["nel", "report-to", "reporting-endpoints"]',
     replace: '["nel", "report-to"]',
     test: "test/security/preview-leaks.test.ts",
@@ -83,7 +83,7 @@ export const previewsSabotages: readonly Sabotage[] = [
   },
   {
     id: "previews: content policies report to other origins",
-    file: "src/ingress/headers/leaving-names.ts",
+    file: "src/ingress/response-headers.ts",
     find: ".test(directive) ? before",
     replace: ".test(directive) && directive === before ? before",
     test: "test/security/preview-leaks.test.ts",
@@ -91,7 +91,7 @@ export const previewsSabotages: readonly Sabotage[] = [
   },
   {
     id: "previews: programs learn of other previews",
-    file: "src/ingress/headers/request-headers.ts",
+    file: "src/ingress/request-headers.ts",
     find: "return own.isPreview(authorityOf(value)) ? null : value;",
     replace: "return own.isPreview(value) ? null : value;",
     test: "test/security/preview-leaks.test.ts",
@@ -131,7 +131,7 @@ export const previewsSabotages: readonly Sabotage[] = [
   },
   {
     id: "previews: a length stands before other headers",
-    file: "src/ingress/headers/response-headers.ts",
+    file: "src/ingress/response-headers.ts",
     find: "return [...kept, ...policy, ...(statusCode === 204 ? [] : lengthOf(rawHeaders))];",
     replace: "return [...(statusCode === 204 ? [] : lengthOf(rawHeaders)), ...kept, ...policy];",
     test: "test/security/preview-bytes.test.ts",
@@ -163,7 +163,7 @@ export const previewsSabotages: readonly Sabotage[] = [
   },
   {
     id: "previews: any Host reaches a preview's own listener",
-    file: "src/ingress/direct-listener.ts",
+    file: "src/ingress/preview-gateway.ts",
     find: "const isOwn = isNamed || isDirectHost(host, portOf(server));",
     replace: 'const isOwn = isNamed || isDirectHost(host, portOf(server)) || host !== "";',
     test: "test/security/preview-proxy.test.ts",
@@ -179,7 +179,7 @@ export const previewsSabotages: readonly Sabotage[] = [
   },
   {
     id: "previews: WebSockets of foreign pages",
-    file: "src/ingress/direct-listener.ts",
+    file: "src/ingress/preview-gateway.ts",
     find: "else if (origin !== undefined && origin !== originText(outer))",
     replace: 'else if (origin === "")',
     test: "test/security/preview-sockets.test.ts",
@@ -211,10 +211,10 @@ export const previewsSabotages: readonly Sabotage[] = [
   },
   {
     id: "previews: a program that goes on printing hides its errors",
-    file: "src/workloads/preview/errors/output-scan.ts",
+    file: "src/workloads/preview/preview.ts",
     find: "const openMs = 1_000;",
     replace: "const openMs = 60_000;",
-    test: "src/workloads/preview/errors/output-scan.test.ts",
+    test: "src/workloads/preview/output-scan.test.ts",
     name: "within two seconds, whatever the program goes on to print",
   },
   {

@@ -1,6 +1,6 @@
 import type { Sabotage } from "./sabotage.ts";
 
-const growth = "src/sandbox/growth/growth-watch.test.ts";
+const growth = "src/sandbox/growth-watch.test.ts";
 const files = "test/e2e/environment-files.test.ts";
 const startFiles = "test/e2e/session-start-files.test.ts";
 
@@ -25,7 +25,7 @@ export const projectsSabotages: readonly Sabotage[] = [
   },
   {
     id: "dockerfile: files that changed give the image of before",
-    file: "src/workloads/dependencies/dockerfile/build-context.ts",
+    file: "src/workloads/dependencies/dockerfile/provide-project-image.ts",
     find: "    hash.update(chunk);",
     replace: "",
     test: dockerfile,
@@ -33,7 +33,7 @@ export const projectsSabotages: readonly Sabotage[] = [
   },
   {
     id: "dockerfile: a build has no end",
-    file: "src/workloads/dependencies/dockerfile/run-steps.ts",
+    file: "src/workloads/dependencies/dockerfile/provide-project-image.ts",
     find: "AbortSignal.timeout(timeoutMs)",
     replace: "AbortSignal.timeout(timeoutMs + 3_600_000)",
     test: dockerfile,
@@ -57,7 +57,7 @@ export const projectsSabotages: readonly Sabotage[] = [
   },
   {
     id: "files: what a write changes of the tooling files is not named",
-    file: "src/workloads/environment/use-environment-files.ts",
+    file: "src/workloads/environment/environment.ts",
     find: "const trace = writes ? await tooling.begin(parts.isWorking()) : null;",
     replace: "const trace = null;",
     test: files,
@@ -65,7 +65,7 @@ export const projectsSabotages: readonly Sabotage[] = [
   },
   {
     id: "files: a container that is gone is not replaced",
-    file: "src/workloads/environment/use-environment-files.ts",
+    file: "src/workloads/environment/environment.ts",
     find: 'new Set(["NOT_FOUND", ',
     replace: 'new Set(["SANDBOX_LOST", "NOT_FOUND", ',
     test: files,
@@ -89,7 +89,7 @@ export const projectsSabotages: readonly Sabotage[] = [
   },
   {
     id: "files: what is read shows a secret",
-    file: "src/operations/files/files-handler.ts",
+    file: "src/operations/files-handler.ts",
     find: "redaction.bytes(used.result.content)",
     replace: "used.result.content",
     test: "test/e2e/environment-secrets.test.ts",
@@ -97,7 +97,7 @@ export const projectsSabotages: readonly Sabotage[] = [
   },
   {
     id: "growth: names that are not UTF-8 are not counted",
-    file: "src/sandbox/growth/walk-tree.ts",
+    file: "src/sandbox/walk-tree.ts",
     find: '{ encoding: "latin1" }',
     replace: '{ encoding: "utf8" }',
     test: growth,
@@ -105,7 +105,7 @@ export const projectsSabotages: readonly Sabotage[] = [
   },
   {
     id: "growth: the size that a file claims counts, not what it takes",
-    file: "src/sandbox/growth/walk-tree.ts",
+    file: "src/sandbox/walk-tree.ts",
     find: "this.#bytes += blocks * blockBytes;",
     replace: "this.#bytes += stat.size;",
     test: growth,
@@ -113,7 +113,7 @@ export const projectsSabotages: readonly Sabotage[] = [
   },
   {
     id: "growth: a file counts once for each of its names",
-    file: "src/sandbox/growth/walk-tree.ts",
+    file: "src/sandbox/walk-tree.ts",
     find: "if (this.#linked.has(ino)) return;",
     replace: "",
     test: growth,
@@ -121,7 +121,7 @@ export const projectsSabotages: readonly Sabotage[] = [
   },
   {
     id: "growth: any folder of the project's name is walked through",
-    file: "src/sandbox/growth/walk-tree.ts",
+    file: "src/sandbox/walk-tree.ts",
     find: "if (String(dev) !== walk.device || String(ino) !== walk.inode) return null;",
     replace: "",
     test: growth,
@@ -145,7 +145,7 @@ export const projectsSabotages: readonly Sabotage[] = [
   },
   {
     id: "growth: the project does not count against the disk limit",
-    file: "src/workloads/run/disk/watch-disk.ts",
+    file: "src/workloads/run/watch-disk.ts",
     find: "const total = written + bytes;",
     replace: "const total = written;",
     test: "test/e2e/project-growth.test.ts",
@@ -177,7 +177,7 @@ export const projectsSabotages: readonly Sabotage[] = [
   },
   {
     id: "growth: what others free hides what a sandbox's own folder has got",
-    file: "src/sandbox/growth/growth-watch.ts",
+    file: "src/sandbox/growth-watch.ts",
     find: "needsWalk || (startsEmpty && ",
     replace: "needsWalk || (!startsEmpty && ",
     test: growth,

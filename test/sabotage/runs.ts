@@ -8,7 +8,7 @@ const minIsolation = "test/e2e/min-isolation.test.ts";
 const verdictsOfRuns: readonly Sabotage[] = [
   {
     id: "runs: a line of output without an end is held",
-    file: "src/workloads/run/gathered-output.ts",
+    file: "src/workloads/run/watch-process.ts",
     find: "if (held.bytes >= maxHeldBytes) {",
     replace: "if (held.bytes >= 2 ** 30) {",
     test: "src/workloads/run/gathered-output.test.ts",
@@ -129,15 +129,15 @@ const verdictsOfRuns: readonly Sabotage[] = [
 const encodings: readonly Sabotage[] = [
   {
     id: "a file in another encoding is refused in words of a request",
-    file: "src/cli/run/read-program.ts",
+    file: "src/cli/run-command.ts",
     find: "if (offset !== null) throw notUtf8(name, bytes, offset);",
     replace: "",
-    test: "src/cli/run/read-program.test.ts",
+    test: "src/cli/run-command.test.ts",
     name: "in another encoding is refused in words of the file",
   },
   {
     id: "a one-shot is not told that its coding line contradicts it",
-    file: "src/operations/execute/execute-handler.ts",
+    file: "src/operations/execute-handler.ts",
     find: "...notices, ...coding, ...engineNotes",
     replace: "...notices, ...engineNotes, ...coding.slice(9)",
     test: "test/e2e/source-encodings.test.ts",
@@ -164,7 +164,7 @@ const demands: readonly Sabotage[] = [
   },
   {
     id: "runs: containers have the hosts of the engine's machine",
-    file: "src/engines/docker-api/mounts/supervisor-volume.ts",
+    file: "src/engines/docker-api/supervisor-volume.ts",
     find: 'target: "/etc/hosts" },',
     replace: 'target: "/etc/hosts-of-nobody" },',
     test: "test/e2e/known-place.test.ts",
@@ -175,7 +175,7 @@ const demands: readonly Sabotage[] = [
     file: "src/engines/user-names.ts",
     find: "`glovebox:x:${uid}:${gid}:glovebox:${home}:/bin/sh`",
     replace: "`glovebox:x:1${uid}:${gid}:glovebox:${home}:/bin/sh`",
-    test: "src/engines/docker-api/mounts/supervisor-volume.test.ts",
+    test: "src/engines/docker-api/supervisor-volume.test.ts",
     name: "names the user of each container and nobody else",
   },
   {
@@ -308,7 +308,7 @@ const demands: readonly Sabotage[] = [
   },
   {
     id: "execute: the operator's min_isolation is ignored",
-    file: "src/config/schema/settings-schema.ts",
+    file: "src/config/settings-schema.ts",
     find: "minIsolation: keys.min_isolation,",
     replace: 'minIsolation: "preload",',
     test: minIsolation,

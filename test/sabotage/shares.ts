@@ -4,7 +4,7 @@ import type { Sabotage } from "./sabotage.ts";
 export const sharesSabotages: readonly Sabotage[] = [
   {
     id: "store: a page has as many bytes as there are",
-    file: "src/store/read-entries.ts",
+    file: "src/store/store.ts",
     find: "const maxPageBytes = 4 * mebibyte;",
     replace: "const maxPageBytes = 4_000 * mebibyte;",
     test: "test/e2e/store-results.test.ts",
@@ -44,10 +44,10 @@ export const sharesSabotages: readonly Sabotage[] = [
   },
   {
     id: "logs: what one principal prints removes another's from memory",
-    file: "src/telemetry/logs/sandbox-logs.ts",
+    file: "src/telemetry/sandbox-logs.ts",
     find: "([, { source }]) => source.principal === largest",
     replace: "() => largest !== undefined",
-    test: "src/telemetry/logs/sandbox-logs.test.ts",
+    test: "src/telemetry/sandbox-logs.test.ts",
     name: "loses the oldest of who holds most",
   },
   {
@@ -76,18 +76,18 @@ export const sharesSabotages: readonly Sabotage[] = [
   },
   {
     id: "mcp: too many sessions of one key end another's",
-    file: "src/mcp/http/http-sessions.ts",
+    file: "src/mcp/http-handler.ts",
     find: "filter(([, { principal }]) => principal === loser)",
     replace: "filter(() => loser !== null)",
-    test: "src/mcp/http/http-sessions.test.ts",
+    test: "src/mcp/http-handler.test.ts",
     name: "loses its own that was idle longest",
   },
   {
     id: "mcp: the newest session always ends its own",
-    file: "src/mcp/http/http-sessions.ts",
+    file: "src/mcp/http-handler.ts",
     find: "if (count <= most) continue;",
     replace: "if (count >= 0) continue;",
-    test: "src/mcp/http/http-sessions.test.ts",
+    test: "src/mcp/http-handler.test.ts",
     name: "who has most loses its own",
   },
   {
@@ -108,10 +108,10 @@ export const sharesSabotages: readonly Sabotage[] = [
   },
   {
     id: "tickets: as many as there are keys",
-    file: "src/http/logs/tickets.ts",
+    file: "src/http/tickets.ts",
     find: "Math.floor((maxOfAll - this.#tickets.size) / 2)",
     replace: "maxOfOne",
-    test: "src/http/logs/tickets.test.ts",
+    test: "src/http/tickets.test.ts",
     name: "leave some for another",
   },
   {
@@ -148,15 +148,15 @@ export const sharesSabotages: readonly Sabotage[] = [
   },
   {
     id: "metrics: a label has as many values as are made up",
-    file: "src/telemetry/prometheus/bounded-labels.ts",
+    file: "src/telemetry/server-metrics.ts",
     find: "if (known.size >= maxValues) return other;",
     replace: "if (known.size >= 100 * maxValues) return other;",
-    test: "src/telemetry/prometheus/server-metrics.test.ts",
+    test: "src/telemetry/server-metrics.test.ts",
     name: "have a bound of values for each label",
   },
   {
     id: "metrics: the name of a tool is what a client calls it",
-    file: "src/mcp/mcp-server.ts",
+    file: "src/mcp/mcp-door.ts",
     find: "tools.offered.find(({ name }) => name === params.name)?.name ?? null;",
     replace: "params.name;",
     test: "test/e2e/metrics-doors.test.ts",
@@ -188,7 +188,7 @@ export const sharesSabotages: readonly Sabotage[] = [
   },
   {
     id: "answers: one that finds no room is lost",
-    file: "src/http/live/live-routes.ts",
+    file: "src/http/live-routes.ts",
     find: "keep: () => runs.keep(run)",
     replace: "keep: () => undefined",
     test: "test/e2e/bytes-in-flight.test.ts",

@@ -4,7 +4,7 @@ const lies = "src/engines/supervised/channel/lying-supervisor.test.ts";
 const credit = "src/engines/supervised/channel/credit.test.ts";
 const frames = "src/engines/supervised/frames/frames.test.ts";
 const container = "src/engines/supervised/container/supervised-container.test.ts";
-const files = "src/engines/supervised/files/folder-files.test.ts";
+const files = "src/engines/supervised/folder-files.test.ts";
 const filter = "src/policy/seccomp/spawn-filter.test.ts";
 
 export const supervisedSabotages: readonly Sabotage[] = [
@@ -43,7 +43,7 @@ export const supervisedSabotages: readonly Sabotage[] = [
   },
   {
     id: "terminal: another size of the caller's does not reach it",
-    file: "src/operations/sandboxes/programs/terminal-handler.ts",
+    file: "src/operations/sandboxes/terminal-handler.ts",
     find: "for await (const size of sizes) program.resize?.(sensibleSize(size));",
     replace: "for await (const _ of sizes) continue;",
     test: "test/e2e/remote-sandboxes.test.ts",
@@ -131,7 +131,7 @@ export const supervisedSabotages: readonly Sabotage[] = [
   },
   {
     id: "supervised: numbers may come without end",
-    file: "src/engines/supervised/channel/sandbox-meter.ts",
+    file: "src/engines/supervised/channel/channel.ts",
     find: "if (this.#due === 0)",
     replace: "if (this.#due === 0 && this.#listener === undefined)",
     test: lies,
@@ -155,7 +155,7 @@ export const supervisedSabotages: readonly Sabotage[] = [
   },
   {
     id: "supervised: silence is never noticed",
-    file: "src/engines/supervised/channel/heartbeat.ts",
+    file: "src/engines/supervised/channel/channel.ts",
     find: "if (this.#unanswered === unanswered && this.#frozen === 0) onSilence();",
     replace: "if (this.#unanswered < unanswered && this.#frozen === 0) onSilence();",
     test: "src/engines/supervised/channel/heartbeat.test.ts",
@@ -163,7 +163,7 @@ export const supervisedSabotages: readonly Sabotage[] = [
   },
   {
     id: "supervised: a pause for an image is taken for silence",
-    file: "src/engines/supervised/channel/heartbeat.ts",
+    file: "src/engines/supervised/channel/channel.ts",
     find: "if (this.#frozen === 0 && this.#unanswered >= times.maxUnanswered) {",
     replace: "if (this.#unanswered >= times.maxUnanswered) {\n      if (this.#frozen > 0) onSilence();",
     test: "src/engines/supervised/channel/heartbeat.test.ts",
@@ -211,7 +211,7 @@ export const supervisedSabotages: readonly Sabotage[] = [
   },
   {
     id: "supervised: a part of a file is taken for the whole",
-    file: "src/engines/supervised/files/folder-files.ts",
+    file: "src/engines/supervised/folder-files.ts",
     find: "      this.#judge(await operation.ended, request.path, limits.signal);\n    } finally {\n      stop();\n      if (!isRead)",
     replace: "      await operation.ended;\n    } finally {\n      stop();\n      if (!isRead)",
     test: files,
@@ -254,31 +254,31 @@ export const supervisedSabotages: readonly Sabotage[] = [
     file: "src/engines/supervised/supervisor-binary.ts",
     find: 'digest("hex") === sha256) return',
     replace: 'digest("hex") !== "") return',
-    test: "src/engines/docker-api/mounts/supervisor-volume.test.ts",
+    test: "src/engines/docker-api/supervisor-volume.test.ts",
     name: "gets nothing but what its name says",
   },
   {
     id: "docker-api: a half filled volume counts as filled",
-    file: "src/engines/docker-api/mounts/supervisor-volume.ts",
+    file: "src/engines/docker-api/supervisor-volume.ts",
     find: "return Buffer.concat(pieces).includes(content);",
     replace: "return pieces.length > 0;",
-    test: "src/engines/docker-api/mounts/supervisor-volume.test.ts",
+    test: "src/engines/docker-api/supervisor-volume.test.ts",
     name: "once doubted is left alone where it is complete",
   },
   {
     id: "docker-api: what every container mounts is written before the supervisor",
-    file: "src/engines/docker-api/mounts/supervisor-volume.ts",
+    file: "src/engines/docker-api/supervisor-volume.ts",
     find: "...archived(supervisor, 0o555), ...archived(hosts)];",
     replace: "...archived(hosts), ...archived(supervisor, 0o555)];",
-    test: "src/engines/docker-api/mounts/supervisor-volume.test.ts",
+    test: "src/engines/docker-api/supervisor-volume.test.ts",
     name: "is filled once for all who wait",
   },
   {
     id: "docker-api: a volume that is there is read before it is used",
-    file: "src/engines/docker-api/mounts/supervisor-volume.ts",
+    file: "src/engines/docker-api/supervisor-volume.ts",
     find: "if (this.#isDoubted) return null;",
     replace: "if (!this.#isDoubted) return null;",
-    test: "src/engines/docker-api/mounts/supervisor-volume.test.ts",
+    test: "src/engines/docker-api/supervisor-volume.test.ts",
     name: "is used as it is where it is there",
   },
   {
@@ -323,7 +323,7 @@ export const supervisedSabotages: readonly Sabotage[] = [
   },
   {
     id: "supervised: a program has as many names told as it likes",
-    file: "src/engines/supervised/container/hear-names.ts",
+    file: "src/engines/supervised/container/supervised-container.ts",
     find: "if (isOver || told.size >= maxNames) return;",
     replace: "if (isOver) return;",
     test: "src/engines/supervised/container/hear-names.test.ts",
@@ -339,7 +339,7 @@ export const supervisedSabotages: readonly Sabotage[] = [
   },
   {
     id: "supervised: a question's name is any text",
-    file: "src/engines/supervised/container/question-name.ts",
+    file: "src/engines/supervised/container/supervised-container.ts",
     find: "canonicalName(name) === null || ",
     replace: "",
     test: "src/engines/supervised/container/question-name.test.ts",
@@ -355,26 +355,26 @@ export const supervisedSabotages: readonly Sabotage[] = [
   },
   {
     id: "chosen user: any, on every engine",
-    file: "src/sandbox/terminal/chosen-user.ts",
+    file: "src/sandbox/added-program.ts",
     find: "if (chosenUsers === undefined) throw noChoice(place.engineName);",
     replace: "",
-    test: "src/sandbox/terminal/chosen-user.test.ts",
+    test: "src/sandbox/added-program.test.ts",
     name: "where it could be somebody of the host",
   },
   {
     id: "chosen user: the person who runs the engine",
-    file: "src/sandbox/terminal/chosen-user.ts",
+    file: "src/sandbox/added-program.ts",
     find: 'if (chosenUsers === "ordinary" && Math.min(',
     replace: 'if (chosenUsers === "ordinary" && 1 + Math.min(',
-    test: "src/sandbox/terminal/chosen-user.test.ts",
+    test: "src/sandbox/added-program.test.ts",
     name: "where root inside is the person who runs the engine",
   },
   {
     id: "chosen user: a supervisor's, by a file of names",
-    file: "src/sandbox/terminal/chosen-user.ts",
+    file: "src/sandbox/added-program.ts",
     find: "if (Math.max(Number(user), Number(group)) > maxUser) throw",
     replace: "if (Math.max(Number(user), Number(group)) > 99_999) throw",
-    test: "src/sandbox/terminal/chosen-user.test.ts",
+    test: "src/sandbox/added-program.test.ts",
     name: "refuses what a hostile file of names says",
   },
   {

@@ -1,11 +1,11 @@
 import type { Sabotage } from "./sabotage.ts";
 
-const sampler = { file: "src/telemetry/metrics/sampler.ts", test: "src/telemetry/metrics/sampler.test.ts" } as const;
+const sampler = { file: "src/telemetry/sampler.ts", test: "src/telemetry/sampler.test.ts" } as const;
 const usage = { file: "src/telemetry/usage-alerts.ts", test: "src/telemetry/usage-alerts.test.ts" } as const;
 const book = { file: "src/telemetry/alert-book.ts", test: "src/telemetry/alert-book.test.ts" } as const;
 const page = {
-  file: "src/telemetry/prometheus/server-metrics.ts",
-  test: "src/telemetry/prometheus/server-metrics.test.ts",
+  file: "src/telemetry/server-metrics.ts",
+  test: "src/telemetry/server-metrics.test.ts",
 } as const;
 const runs = { file: "src/store/read-runs.ts", test: "test/e2e/store-results.test.ts" } as const;
 const doors = "test/e2e/metrics-doors.test.ts";
@@ -69,26 +69,26 @@ const samples: readonly Sabotage[] = [
   },
   {
     id: "metrics: a count of CPU time that went back is a share",
-    file: "src/telemetry/metrics/sample.ts",
+    file: "src/telemetry/sample.ts",
     find: "usedMs < 0 ? null : ",
     replace: "",
-    test: "src/telemetry/metrics/sample.test.ts",
+    test: "src/telemetry/sample.test.ts",
     name: "a count that went back",
   },
   {
     id: "metrics: merged samples forget the highest memory",
-    file: "src/telemetry/metrics/sample.ts",
+    file: "src/telemetry/sample.ts",
     find: "Math.max(...memory)",
     replace: "Math.min(...memory)",
-    test: "src/telemetry/metrics/sample.test.ts",
+    test: "src/telemetry/sample.test.ts",
     name: "mergeSamples",
   },
   {
     id: "metrics: old samples are never forgotten",
-    file: "src/telemetry/metrics/sample-ring.ts",
+    file: "src/telemetry/sampler.ts",
     find: "if (this.#coarse.length > maxCoarse) this.#coarse.shift();",
     replace: "",
-    test: "src/telemetry/metrics/sample-ring.test.ts",
+    test: "src/telemetry/sample-ring.test.ts",
     name: "never grows",
   },
   {
@@ -132,7 +132,7 @@ const alerts: readonly Sabotage[] = [
   },
   {
     id: "alerts: a moment of CPU is ten seconds",
-    file: "src/telemetry/cpu-window.ts",
+    file: "src/telemetry/usage-alerts.ts",
     find: "knownMs < windowMs ? null : ",
     replace: "",
     test: "src/telemetry/cpu-window.test.ts",
@@ -210,7 +210,7 @@ const prometheus: readonly Sabotage[] = [
   },
   {
     id: "/metrics: what the store lost is not told",
-    file: "src/telemetry/prometheus/sink-metrics.ts",
+    file: "src/telemetry/recorder.ts",
     find: "value: ({ dropped }) => dropped",
     replace: "value: () => 0",
     test: page.test,
@@ -281,7 +281,7 @@ const stored: readonly Sabotage[] = [
   },
   {
     id: "store: half of a change of the tables stays",
-    file: "src/store/sqlite/sqlite-dialect.ts",
+    file: "src/store/database.ts",
     find: "return true;",
     replace: "return false;",
     test: runs.test,
@@ -297,7 +297,7 @@ const stored: readonly Sabotage[] = [
   },
   {
     id: "logs: what the store missed hides what memory holds",
-    file: "src/operations/logs/read-page.ts",
+    file: "src/operations/read-logs-handler.ts",
     find: "const reachesOver = before !== undefined",
     replace: "const reachesOver = before === undefined",
     test: "test/e2e/log-pages.test.ts",

@@ -14,18 +14,18 @@ export const testsSabotages: readonly Sabotage[] = [
   },
   {
     id: "tests: a target of cargo that ended early is complete",
-    file: "src/workloads/tests/report/formats/parse-cargo-report.ts",
+    file: "src/workloads/tests/report/summarise-reports.ts",
     find: "unfinished.push(`a target",
     replace: "String(`a target",
-    test: "src/workloads/tests/report/formats/parse-cargo-report.test.ts",
+    test: "src/workloads/tests/report/parse-cargo-report.test.ts",
     name: "a target whose test ends its process is unfinished",
   },
   {
     id: "tests: a package of go that ran nothing is complete",
-    file: "src/workloads/tests/report/formats/parse-go-report.ts",
+    file: "src/workloads/tests/report/parse-go-report.ts",
     find: 'own.status === "passed" && tests.size === 0',
     replace: 'own.status === "passed" && tests.size < 0',
-    test: "src/workloads/tests/report/formats/parse-cargo-report.test.ts",
+    test: "src/workloads/tests/report/parse-cargo-report.test.ts",
     name: "passed without a word of a test",
   },
   {
@@ -86,10 +86,10 @@ export const testsSabotages: readonly Sabotage[] = [
   },
   {
     id: "gitignore: an earlier rule wins",
-    file: "src/policy/patterns/git-ignore.ts",
+    file: "src/policy/git-ignore.ts",
     find: "rule.order >= (last?.order ?? 0)",
     replace: "rule.order <= (last?.order ?? 1e9)",
-    test: "src/policy/patterns/git-ignore.test.ts",
+    test: "src/policy/git-ignore.test.ts",
     name: "decides as git does",
   },
   {

@@ -1,12 +1,12 @@
 import type { Sabotage } from "./sabotage.ts";
 
-const look = "src/sandbox/tooling/look-at-tooling.test.ts";
+const look = "src/sandbox/look-at-tooling.test.ts";
 const tooling = "test/e2e/tooling-files.test.ts";
 
 export const toolingSabotages: readonly Sabotage[] = [
   {
     id: "tooling: git's configuration is not compared",
-    file: "src/sandbox/tooling/look-at-git.ts",
+    file: "src/sandbox/look-at-tooling.ts",
     find: 'const gitFiles = ["config", "config.worktree",',
     replace: 'const gitFiles = ["config.worktree",',
     test: look,
@@ -22,7 +22,7 @@ export const toolingSabotages: readonly Sabotage[] = [
   },
   {
     id: "tooling: a git folder that a file leads to is not entered",
-    file: "src/sandbox/tooling/look-at-git.ts",
+    file: "src/sandbox/look-at-tooling.ts",
     find: 'this.#inside(folder, named ?? "")',
     replace: "null",
     test: look,
@@ -30,7 +30,7 @@ export const toolingSabotages: readonly Sabotage[] = [
   },
   {
     id: "tooling: a link in a path is not named",
-    file: "src/sandbox/tooling/project-look.ts",
+    file: "src/sandbox/project-look.ts",
     find: "if (stat !== null && !stat.isDirectory()) this.#add(path, stat);",
     replace: "",
     test: look,
@@ -46,7 +46,7 @@ export const toolingSabotages: readonly Sabotage[] = [
   },
   {
     id: "tooling: what a command leaves running is not carried over",
-    file: "src/workloads/environment/project/tooling-traces.ts",
+    file: "src/workloads/environment/tooling-traces.ts",
     find: "this.#carried = this.hasLeft ? { trace: next, sandbox } : null;",
     replace: "this.#carried = null;",
     test: tooling,
@@ -54,10 +54,10 @@ export const toolingSabotages: readonly Sabotage[] = [
   },
   {
     id: "tooling: a later command hides what an earlier one left",
-    file: "src/workloads/environment/project/tooling-traces.ts",
+    file: "src/workloads/environment/tooling-traces.ts",
     find: "    this.#leavers.add(process);",
     replace: "    this.#leavers.clear();\n    this.#leavers.add(process);",
-    test: "src/workloads/environment/project/tooling-traces.test.ts",
+    test: "src/workloads/environment/tooling-traces.test.ts",
     name: "remembers what an earlier command left",
   },
   {
@@ -78,7 +78,7 @@ export const toolingSabotages: readonly Sabotage[] = [
   },
   {
     id: "tooling: a file with a lease on it counts as compared",
-    file: "src/sandbox/tooling/project-look.ts",
+    file: "src/sandbox/project-look.ts",
     find: "if (!missing.has(code)) this.leaveOut",
     replace: "if (code === undefined) this.leaveOut",
     test: look,
@@ -102,7 +102,7 @@ export const toolingSabotages: readonly Sabotage[] = [
   },
   {
     id: "tooling: a bare repository is not looked at",
-    file: "src/sandbox/tooling/look-at-git.ts",
+    file: "src/sandbox/look-at-tooling.ts",
     find: '    await this.#bare("");\n',
     replace: "",
     test: look,
@@ -110,7 +110,7 @@ export const toolingSabotages: readonly Sabotage[] = [
   },
   {
     id: "tooling: repositories that no index lists are not searched for",
-    file: "src/sandbox/tooling/look-at-tooling.ts",
+    file: "src/sandbox/look-at-tooling.ts",
     find: "  await git.search();\n",
     replace: "",
     test: look,
@@ -118,31 +118,31 @@ export const toolingSabotages: readonly Sabotage[] = [
   },
   {
     id: "tooling: the end of a place does not look once more",
-    file: "src/workloads/environment/project/tooling-traces.ts",
+    file: "src/workloads/environment/tooling-traces.ts",
     find: "if (look === undefined || open.length === 0) return joinReports(ended);",
     replace: "if (look !== undefined || open.length === 0) return joinReports(ended);",
-    test: "src/workloads/environment/project/tooling-traces.test.ts",
+    test: "src/workloads/environment/tooling-traces.test.ts",
     name: "tells at the end what something left behind changed",
   },
   {
     id: "tooling: a look that failed is forgotten by the next command",
-    file: "src/workloads/environment/project/tooling-traces.ts",
+    file: "src/workloads/environment/tooling-traces.ts",
     find: "this.#carried = this.hasLeft ? { trace: next, sandbox } : null;",
     replace: "this.#carried = this.hasLeft && after !== null ? { trace: next, sandbox } : null;",
-    test: "src/workloads/environment/project/tooling-traces.test.ts",
+    test: "src/workloads/environment/tooling-traces.test.ts",
     name: "does not take a look that failed",
   },
   {
     id: "tooling: a folder above a locked file can be moved away",
-    file: "src/sandbox/tooling/lock-tooling.ts",
+    file: "src/sandbox/lock-tooling.ts",
     find: "if (!locked.has(each)) locked.set(each, false);",
     replace: "void each;",
-    test: "src/sandbox/tooling/lock-tooling.test.ts",
+    test: "src/sandbox/lock-tooling.test.ts",
     name: "mounts each folder above",
   },
   {
     id: "tooling: locks can be written to",
-    file: "src/sandbox/tooling/lock-tooling.ts",
+    file: "src/sandbox/lock-tooling.ts",
     find: 'kind === "file" || !isGitFolder(each)]',
     replace: "false]",
     test: tooling,
@@ -150,10 +150,10 @@ export const toolingSabotages: readonly Sabotage[] = [
   },
   {
     id: "tooling: a command that met a lock is not explained",
-    file: "src/workloads/environment/project/explain-locks.ts",
+    file: "src/workloads/environment/explain-locks.ts",
     find: "if (met.length === 0) return [];",
     replace: "return [];",
-    test: "src/workloads/environment/project/explain-locks.test.ts",
+    test: "src/workloads/environment/explain-locks.test.ts",
     name: "mv: cannot move",
   },
 ];

@@ -1,7 +1,7 @@
 import type { Sabotage } from "./sabotage.ts";
 
-const spans = "src/telemetry/traces/spans.ts";
-const spansTest = "src/telemetry/traces/spans.test.ts";
+const spans = "src/telemetry/spans.ts";
+const spansTest = "src/telemetry/spans.test.ts";
 
 export const tracesSabotages: readonly Sabotage[] = [
   {
@@ -22,7 +22,7 @@ export const tracesSabotages: readonly Sabotage[] = [
   },
   {
     id: "traces: inherited fields of a carrier are taken",
-    file: "src/telemetry/traces/carrier-fields.ts",
+    file: "src/telemetry/spans.ts",
     find: "Object.hasOwn(given, name) ? given[name] : undefined",
     replace: "given[name]",
     test: spansTest,
@@ -54,7 +54,7 @@ export const tracesSabotages: readonly Sabotage[] = [
   },
   {
     id: "traces: the SDK looks up the host's name and the command line",
-    file: "src/telemetry/traces/start-sdk.ts",
+    file: "src/telemetry/start-sdk.ts",
     find: "resourceDetectors: [{ detect: () => ({ attributes: resourceAttributes(options) }) }],",
     replace: "",
     test: "test/e2e/traces.test.ts",
@@ -70,7 +70,7 @@ export const tracesSabotages: readonly Sabotage[] = [
   },
   {
     id: "traces: the end does not send what waits",
-    file: "src/telemetry/traces/tracing.ts",
+    file: "src/telemetry/tracing.ts",
     find: "await settlesWithin(Promise.allSettled([sdk.shutdown()]), withinMs);",
     replace: "await settlesWithin(Promise.resolve(), withinMs);",
     test: "test/e2e/traces.test.ts",
@@ -78,7 +78,7 @@ export const tracesSabotages: readonly Sabotage[] = [
   },
   {
     id: "metrics over OpenTelemetry: sandboxes that have ended are counted as live",
-    file: "src/telemetry/prometheus/server-metrics.ts",
+    file: "src/telemetry/server-metrics.ts",
     find: "this.#meters?.sandboxes.add(-1, meterLabels(labels));",
     replace: "",
     test: "test/e2e/traces.test.ts",
@@ -86,10 +86,10 @@ export const tracesSabotages: readonly Sabotage[] = [
   },
   {
     id: "traces: a warning for every batch that a collector does not take",
-    file: "src/telemetry/traces/diagnostics.ts",
+    file: "src/telemetry/start-sdk.ts",
     find: "if (monotonicMs() < quietUntilMs) return debug(message);",
     replace: "",
-    test: "src/telemetry/traces/diagnostics.test.ts",
+    test: "src/telemetry/start-sdk.test.ts",
     name: "worth one warning",
   },
 ];

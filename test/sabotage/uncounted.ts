@@ -78,10 +78,10 @@ export const uncountedSabotages: readonly Sabotage[] = [
   },
   {
     id: "a 32-bit mapping hides its flags",
-    file: "src/policy/seccomp/oci-profile.ts",
+    file: "src/policy/seccomp/engine-profile.ts",
     find: "syscalls: [multiplexers, oldMapping, ",
     replace: "syscalls: [multiplexers, ",
-    test: "src/policy/seccomp/oci-profile.test.ts",
+    test: "src/policy/seccomp/engine-profile.test.ts",
     name: "refuses the 32-bit mmap",
   },
   {
@@ -94,7 +94,7 @@ export const uncountedSabotages: readonly Sabotage[] = [
   },
   {
     id: "sandboxes share a user",
-    file: "src/engines/docker-api/container/given-users.ts",
+    file: "src/engines/docker-api/engine.ts",
     find: "isAnybody ? this.#uids.take(owner) : null",
     replace: "isAnybody ? 60_706 : null",
     test: "test/engine-contract/contract.docker.test.ts",
@@ -110,7 +110,7 @@ export const uncountedSabotages: readonly Sabotage[] = [
   },
   {
     id: "what programs wrote is nobody's in containers of its image",
-    file: "src/engines/docker-api/container/given-users.ts",
+    file: "src/engines/docker-api/engine.ts",
     find: "isAnybody ? this.#uids.take(owner) : null",
     replace: "isAnybody ? this.#uids.take(null) : null",
     test: "test/engine-contract/contract.docker.test.ts",
@@ -118,10 +118,10 @@ export const uncountedSabotages: readonly Sabotage[] = [
   },
   {
     id: "an image may name any user for its programs",
-    file: "src/engines/docker-api/images/made-images.ts",
+    file: "src/engines/docker-api/made-images.ts",
     find: 'isMadeImage(image) ? (image.Labels?.[labels.programUser] ?? "") : ""',
     replace: 'true ? (image.Labels?.[labels.programUser] ?? "") : ""',
-    test: "src/engines/docker-api/images/made-images.test.ts",
+    test: "src/engines/docker-api/made-images.test.ts",
     name: "the user",
   },
   {
@@ -142,7 +142,7 @@ export const uncountedSabotages: readonly Sabotage[] = [
   },
   {
     id: "nor have Podman's",
-    file: "src/engines/podman/create-body.ts",
+    file: "src/engines/podman/podman-engine.ts",
     find: '...(options.runtimeKind === "namespaces" ? userLimits : [])',
     replace: '...(options.runtimeKind === "vm" ? userLimits : [])',
     test: "test/engine-contract/contract.podman.test.ts",
@@ -158,7 +158,7 @@ export const uncountedSabotages: readonly Sabotage[] = [
   },
   {
     id: "an ordinary user's sandboxes take all file watchers",
-    file: "src/engines/local/bubblewrap/namespaces/base-namespace.ts",
+    file: "src/engines/local/bubblewrap/base-namespace.ts",
     find: 'isRoot ? "" : keepHalfOfWatches()',
     replace: 'isRoot ? keepHalfOfWatches() : ""',
     test: "test/e2e/ordinary-user.test.ts",

@@ -1,7 +1,7 @@
 import type { Sabotage } from "./sabotage.ts";
 
 const wayOut = "src/egress/proxy/way-out.ts";
-const tunnel = "src/egress/proxy/connect-through.ts";
+const tunnel = "src/egress/proxy/way-out.ts";
 const attacks = "test/security/egress/upstream-proxy.test.ts";
 const hostile = "test/security/egress/hostile-upstream-proxy.test.ts";
 
@@ -91,7 +91,7 @@ export const upstreamSabotages: readonly Sabotage[] = [
     file: tunnel,
     find: "} s`), withinMs);",
     replace: "} s`), withinMs * 1_000);",
-    test: "src/egress/proxy/connect-through.test.ts",
+    test: "src/egress/proxy/way-out.test.ts",
     name: "gives a proxy up that sends a byte from time to time",
   },
   {

@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, it } from "vitest";
 import { useGlovebox } from "../helpers/open-glovebox.ts";
-import { expectedAt, places, type Control } from "../../src/workloads/proof/attacks/attack.ts";
+import { expectedAt, places, type Control } from "../../src/workloads/proof/attack.ts";
 import { openHostScene } from "./attacks/host-scene.ts";
-import { programAttacks } from "../../src/workloads/proof/attacks/program-attacks.ts";
+import { programAttacks } from "../../src/workloads/proof/program-attacks.ts";
 import { attackFromSandbox, type Verdicts } from "./attacks/run-attacks.ts";
 import { usePlace } from "./attacks/use-place.ts";
 

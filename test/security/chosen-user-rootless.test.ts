@@ -8,7 +8,7 @@ import type { Container, Process } from "../../src/engines/engine.ts";
 import { guardEngine } from "../../src/engines/guarded-engine.ts";
 import { createPodmanEngine } from "../../src/engines/podman/podman-engine.ts";
 import { SandboxFiles } from "../../src/sandbox/files/sandbox-files.ts";
-import { chosenUser, type UserPlace } from "../../src/sandbox/terminal/chosen-user.ts";
+import { chosenUser, type UserPlace } from "../../src/sandbox/added-program.ts";
 import { outcomeOf } from "../helpers/outcome-of.ts";
 import { sleepersFor, uniqueSeconds } from "../helpers/processes.ts";
 import { rootlessSocket, rootlessSpec } from "../helpers/rootless-podman.ts";

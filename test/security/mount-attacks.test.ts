@@ -6,7 +6,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import { GloveboxError } from "../helpers/wire-glovebox.ts";
 import { useGlovebox } from "../helpers/open-glovebox.ts";
 import { testImages } from "../helpers/test-images.ts";
-import { expectedAt, places } from "../../src/workloads/proof/attacks/attack.ts";
+import { expectedAt, places } from "../../src/workloads/proof/attack.ts";
 import { mountAttacks, pathOfMountAttack } from "./attacks/mount-attacks.ts";
 import { usePlace } from "./attacks/use-place.ts";
 

@@ -6,7 +6,7 @@ import path from "node:path";
 import { buffer } from "node:stream/consumers";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { readHost } from "../../src/config/host/host.ts";
-import { loadMountPolicy } from "../../src/config/mounts/load-mount-policy.ts";
+import { loadMountPolicy } from "../../src/config/load-mount-policy.ts";
 import { GloveboxError } from "../helpers/wire-glovebox.ts";
 import { openContextFile } from "../../src/workloads/execute/context-file-reader.ts";
 

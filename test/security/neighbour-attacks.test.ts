@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it, onTestFailed } from "vitest";
 import { useGlovebox } from "../helpers/open-glovebox.ts";
-import { expectedAt, places } from "../../src/workloads/proof/attacks/attack.ts";
+import { expectedAt, places } from "../../src/workloads/proof/attack.ts";
 import { neighbourAttacks, neighbourRuns } from "./attacks/neighbour-attacks.ts";
 import { attackSandboxAfter, attackSandboxBeside, openSharingContainers } from "./attacks/neighbour-scene.ts";
 import { usePlace } from "./attacks/use-place.ts";

@@ -3,7 +3,7 @@ import { useGlovebox } from "../helpers/open-glovebox.ts";
 import { bombFault } from "../helpers/bomb-fault.ts";
 import { corpusBombs, corpusProbes, probesPresent, type Bomb } from "../helpers/probes.ts";
 import { skipOrFail } from "../helpers/require.ts";
-import { places } from "../../src/workloads/proof/attacks/attack.ts";
+import { places } from "../../src/workloads/proof/attack.ts";
 import { everyRight } from "./attacks/host-scene.ts";
 import { attackFromContainer, attackFromSandbox, type Verdicts } from "./attacks/run-attacks.ts";
 import { usePlace } from "./attacks/use-place.ts";

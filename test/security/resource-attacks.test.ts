@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from "vitest";
 import { useGlovebox } from "../helpers/open-glovebox.ts";
-import { expectedAt, places, type Attack, type Place } from "../../src/workloads/proof/attacks/attack.ts";
+import { expectedAt, places, type Attack, type Place } from "../../src/workloads/proof/attack.ts";
 import {
   bombContainer,
   bombSandbox,
@@ -9,7 +9,7 @@ import {
   surviveSandbox,
   type Survival,
 } from "./attacks/bomb-runs.ts";
-import { bombAttacks } from "../../src/workloads/proof/attacks/bomb-attacks.ts";
+import { bombAttacks } from "../../src/workloads/proof/bomb-attacks.ts";
 import { resultAttacks, survivalAttacks } from "./attacks/resource-attacks.ts";
 import { openResultScene } from "./attacks/result-attacks.ts";
 import { usePlace } from "./attacks/use-place.ts";

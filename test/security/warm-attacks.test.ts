@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { places } from "../helpers/open-glovebox.ts";
 import { useWarmGlovebox } from "../helpers/warm-glovebox.ts";
-import { expectedAt } from "../../src/workloads/proof/attacks/attack.ts";
+import { expectedAt } from "../../src/workloads/proof/attack.ts";
 import { warmAttacks } from "./attacks/warm-attacks.ts";
 import { attackNextRun, inReusedWorker, inWarmSandboxes } from "./attacks/warm-scene.ts";
 

@@ -5,7 +5,7 @@ import { Duplex, Readable } from "node:stream";
 import { afterEach, describe, expect, it } from "vitest";
 import { SupervisorChannel } from "../../src/engines/supervised/channel/channel.ts";
 import type { SupervisorTerms } from "../../src/engines/supervised/channel/hello.ts";
-import { FolderFiles } from "../../src/engines/supervised/files/folder-files.ts";
+import { FolderFiles } from "../../src/engines/supervised/folder-files.ts";
 import { supervisorBinary } from "../../src/engines/supervised/supervisor-binary.ts";
 import { GloveboxError } from "../../src/errors/glovebox-error.ts";
 import { spawnFilter } from "../../src/policy/seccomp/spawn-filter.ts";

@@ -1,12 +1,12 @@
 import type { Command } from "commander";
 import { invalidField } from "../../errors/glovebox-error.ts";
 import { openCalls, type CommandCalls } from "../open-calls.ts";
-import { execInSandboxContract, openTerminalContract } from "../../operations/sandboxes/programs/exec-contract.ts";
+import { execInSandboxContract, openTerminalContract } from "../../operations/sandboxes/exec-contract.ts";
 import type { CommandIo, SetExitCode } from "../command-io.ts";
-import { withOwnTerminal } from "../terminal/own-terminal.ts";
+import { withOwnTerminal } from "../own-terminal.ts";
 import { sandboxWords } from "../output/name-option.ts";
 import { ProgramOutput } from "../output/program-output.ts";
-import { parseVariable } from "../run/run-options.ts";
+import { parseVariable } from "../run-options.ts";
 import { escapeLine } from "../output/terminal-escape.ts";
 
 interface ExecOptions {

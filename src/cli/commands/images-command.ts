@@ -6,7 +6,7 @@ import {
   listImagesContract,
   pullImagesContract,
   type ImageRow,
-} from "../../operations/images/images-contract.ts";
+} from "../../operations/images-contract.ts";
 import type { CommandIo, SetExitCode } from "../command-io.ts";
 import { formatTable } from "../output/format-table.ts";
 import { LiveEvents } from "../output/live-events.ts";

@@ -6,7 +6,7 @@ import {
   listMountsContract,
   type CheckMountRequest,
   type CheckMountResponse,
-} from "../../operations/mounts/mounts-contract.ts";
+} from "../../operations/mounts-contract.ts";
 import { mountUses, type MountUse } from "../../policy/mounts/mount-policy.ts";
 import { checkChoice } from "../../policy/choice.ts";
 import type { CommandIo, SetExitCode } from "../command-io.ts";

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { parseBytes } from "../../base/bytes.ts";
 import { openCalls, type CommandCalls } from "../open-calls.ts";
-import { listPackagesContract, prunePackagesContract } from "../../operations/packages/packages-contract.ts";
+import { listPackagesContract, prunePackagesContract } from "../../operations/packages-contract.ts";
 import type { CommandIo, SetExitCode } from "../command-io.ts";
 import { packageTable } from "../output/package-table.ts";
 

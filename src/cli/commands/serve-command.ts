@@ -3,12 +3,12 @@ import type { Command } from "commander";
 import type { Logger } from "../../base/logger.ts";
 import { isLoopback } from "../../base/http/judge-request.ts";
 import { readPackageVersion } from "../../config/host/package-version.ts";
-import { accessTokenFile, openAccessToken } from "../../config/secrets/access-token.ts";
+import { accessTokenFile, openAccessToken } from "../../config/access-token.ts";
 import { engineChoices } from "../../config/engine-words.ts";
 import type { Config } from "../../config/config.ts";
-import { readDomain } from "../../config/schema/preview-schema.ts";
+import { readDomain } from "../../config/preview-schema.ts";
 import { loadHostConfig } from "../../config/host-config.ts";
-import type { Authenticate } from "../../http/auth/caller.ts";
+import type { Authenticate } from "../../http/caller.ts";
 import type { HttpServer } from "../../http/http-server.ts";
 import type { SettledSessions } from "../../http/open-server-platform.ts";
 import type { KeyRing } from "../../keys/key-ring.ts";
@@ -157,9 +157,9 @@ function sessionsNotice({ engine }: SettledSessions): string {
 /** @throws POLICY_DENIED if an attack succeeded */
 async function proveFirst(call: CallOperation, io: CommandIo): Promise<void> {
   const [{ assertHeld }, { proveContract }, { localPrincipal }] = await Promise.all([
-    import("../prove/prove-command.ts"),
-    import("../../operations/proof/prove-contract.ts"),
-    import("../../http/auth/local-token.ts"),
+    import("../prove-command.ts"),
+    import("../../operations/prove-contract.ts"),
+    import("../../http/local-token.ts"),
   ]);
   await assertHeld((request) => call(proveContract, request, { principal: localPrincipal, signal: io.signal }), io);
 }
@@ -167,8 +167,8 @@ async function proveFirst(call: CallOperation, io: CommandIo): Promise<void> {
 /** Has the images of E2B's templates made before a sandbox needs them: its client would not wait that long. */
 async function prepareTemplates(call: CallOperation, io: CommandIo): Promise<void> {
   const [{ pullImagesContract }, { localPrincipal }] = await Promise.all([
-    import("../../operations/images/images-contract.ts"),
-    import("../../http/auth/local-token.ts"),
+    import("../../operations/images-contract.ts"),
+    import("../../http/local-token.ts"),
   ]);
   const say = (words: string): void => void io.stderr.write(`glovebox: ${escapeLine(words)}\n`);
   let image = "";
@@ -200,9 +200,9 @@ async function load() {
   const modules = await Promise.all([
     import("../../http/open-server-platform.ts"),
     import("../../http/http-server.ts"),
-    import("../../http/auth/authentication.ts"),
+    import("../../http/authentication.ts"),
     import("../../mcp/mcp-door.ts"),
-    import("../../mcp/http/http-handler.ts"),
+    import("../../mcp/http-handler.ts"),
   ]);
   const [platform, server, authentication, door, handler] = modules;
   return { ...platform, ...server, ...authentication, ...door, ...handler };

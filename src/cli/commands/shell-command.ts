@@ -8,17 +8,17 @@ import {
   type CreateEnvironmentResponse,
 } from "../../operations/environments/create-environment-contract.ts";
 import { destroyEnvironmentContract } from "../../operations/environments/environments-contract.ts";
-import { listFilesContract } from "../../operations/files/files-contract.ts";
+import { listFilesContract } from "../../operations/files-contract.ts";
 import { endSessionContract } from "../../operations/session/end-session-contract.ts";
 import { getSessionContract, openSessionContract } from "../../operations/session/sessions-contract.ts";
 import type { CommandIo, SetExitCode } from "../command-io.ts";
 import { runTerminal } from "./exec-command.ts";
 import { nameOption, sandboxWords } from "../output/name-option.ts";
 import { ProgressLine } from "../output/progress-line.ts";
-import { parseNetworkOption } from "../run/run-options.ts";
+import { parseNetworkOption } from "../run-options.ts";
 import { shellGreeting, visitGreeting } from "../output/shell-greeting.ts";
 import { escapeLine } from "../output/terminal-escape.ts";
-import { withOwnTerminal } from "../terminal/own-terminal.ts";
+import { withOwnTerminal } from "../own-terminal.ts";
 
 interface ShellOptions {
   readonly name?: string | undefined;

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileS
 import os from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { KnownCaveats } from "./known-caveats.ts";
+import { KnownCaveats } from "./live-events.ts";
 
 let home = "";
 const clock = { ms: 0 };

@@ -1,4 +1,4 @@
-import type { CheckMountResponse, ListMountsResponse } from "../../operations/mounts/mounts-contract.ts";
+import type { CheckMountResponse, ListMountsResponse } from "../../operations/mounts-contract.ts";
 import { escapeLine } from "./terminal-escape.ts";
 import { formatTable } from "./format-table.ts";
 import { indented } from "./wrap-text.ts";

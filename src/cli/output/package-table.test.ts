@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { PackageSetRow } from "../../operations/packages/packages-contract.ts";
+import type { PackageSetRow } from "../../operations/packages-contract.ts";
 import { packageTable } from "./package-table.ts";
 
 const set: PackageSetRow = {

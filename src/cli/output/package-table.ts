@@ -1,4 +1,4 @@
-import type { PackageSetRow } from "../../operations/packages/packages-contract.ts";
+import type { PackageSetRow } from "../../operations/packages-contract.ts";
 import { formatTable } from "./format-table.ts";
 
 /** Characters of a digest that are shown. */

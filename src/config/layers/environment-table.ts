@@ -1,6 +1,6 @@
 import { engineTable } from "../../engines/engine-table.ts";
-import { limitFieldNames } from "../../policy/limits/limit-fields.ts";
-import { limitKinds } from "../../policy/limits/limits.ts";
+import { limitFieldNames } from "../../policy/limit-fields.ts";
+import { limitKinds } from "../../policy/limits.ts";
 
 /** What one environment variable sets. */
 export interface EnvironmentRow {

@@ -2,9 +2,9 @@ import type * as z from "zod";
 import { nearest } from "../../base/nearest.ts";
 import { insteadOf } from "./environment-table.ts";
 import type { Layer } from "./layer.ts";
-import { secretKeys } from "../secrets/secret-keys.ts";
+import { secretKeys } from "../secret-keys.ts";
 import { settingsKeys, valueAt } from "./settings-keys.ts";
-import { readOnce, settingsSchema } from "../schema/settings-schema.ts";
+import { readOnce, settingsSchema } from "../settings-schema.ts";
 
 /** What is wrong with the keys and values of one source, one sentence each, without duplicates. */
 export function layerProblems(layer: Layer): readonly string[] {

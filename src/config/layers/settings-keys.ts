@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { settingsSchema } from "../schema/settings-schema.ts";
+import { settingsSchema } from "../settings-schema.ts";
 
 /** One key of the file that has a value, as opposed to a section. */
 export interface SettingsKey {

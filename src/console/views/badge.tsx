@@ -1,5 +1,5 @@
 import type { VNode } from "preact";
-import { Untrusted } from "../text/untrusted.tsx";
+import { Untrusted } from "../untrusted.tsx";
 import { Icon } from "./icon.tsx";
 import type { Verdict } from "./words.ts";
 

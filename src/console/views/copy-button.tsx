@@ -1,6 +1,6 @@
 import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { copyText } from "../text/copy-text.ts";
+import { copyText } from "../copy-text.ts";
 import { Icon } from "./icon.tsx";
 
 /** How long a button says what came of it. */

@@ -1,6 +1,6 @@
 import type { VNode } from "preact";
 import { session } from "../session.ts";
-import { startLines, type StartLines } from "../text/start-lines.ts";
+import { startLines, type StartLines } from "../start-lines.ts";
 import { CopyButton } from "./copy-button.tsx";
 
 const advice: Readonly<Record<StartLines["proof"], string | null>> = {

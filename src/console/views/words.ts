@@ -1,5 +1,5 @@
 import type { StoredRunAnswer } from "../../operations/sandboxes/sandbox-state-schema.ts";
-import type { SandboxRow } from "../api/lists.ts";
+import type { SandboxRow } from "../lists.ts";
 import type { IconName } from "./icon.tsx";
 
 /** How something is to be looked at. */

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from "node:http";
-import { E2bRefusal, notRunning } from "../http/refusal.ts";
-import type { Exchange } from "../http/exchange.ts";
+import { E2bRefusal, notRunning } from "../refusal.ts";
+import type { Exchange } from "../exchange.ts";
 import type { E2bContext } from "../e2b-context.ts";
-import type { E2bSandbox, SandboxTarget } from "../sandboxes/e2b-sandbox.ts";
+import type { E2bSandbox, SandboxTarget } from "../e2b-sandbox.ts";
 
 /** Ports of a sandbox that are ours: E2B's daemon, and its code interpreter. */
 const envdPort = 49_983;

@@ -1,4 +1,4 @@
-import type { E2bSandbox } from "../sandboxes/e2b-sandbox.ts";
+import type { E2bSandbox } from "../e2b-sandbox.ts";
 
 /** Variables of every program of a sandbox. */
 export function globalVariables({ id, template, envVars }: E2bSandbox): Readonly<Record<string, string>> {

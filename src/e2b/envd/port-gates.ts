@@ -3,10 +3,10 @@ import type { Duplex } from "node:stream";
 import type { ConnectionShares } from "../../base/http/connection-shares.ts";
 import type { BytesInFlight } from "../../calls/bytes-in-flight.ts";
 import type { Platform } from "../../platform/platform.ts";
-import type { E2bSandboxes } from "../sandboxes/e2b-sandboxes.ts";
-import type { E2bSandbox } from "../sandboxes/e2b-sandbox.ts";
-import { E2bRefusal, notRunning } from "../http/refusal.ts";
-import type { SandboxHosts } from "../http/sandbox-hosts.ts";
+import type { E2bSandboxes } from "../e2b-sandboxes.ts";
+import type { E2bSandbox } from "../e2b-sandbox.ts";
+import { E2bRefusal, notRunning } from "../refusal.ts";
+import type { SandboxHosts } from "../sandbox-hosts.ts";
 
 type Gateway = Platform["previewGateway"];
 type Gate = Awaited<ReturnType<Gateway["gateFor"]>>;

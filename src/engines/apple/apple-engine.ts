@@ -1,33 +1,251 @@
 import { settlesWithin } from "../../base/abort.ts";
 import { Turns } from "../../base/turns.ts";
-import { GloveboxError } from "../../errors/glovebox-error.ts";
+import { GloveboxError, invalidField } from "../../errors/glovebox-error.ts";
 import type { Capabilities } from "../capabilities.ts";
-import type { ContainerSpec } from "../container-spec.ts";
+import { defaultOpenFiles, type ContainerSpec, type MountSpec, type ScratchSpec } from "../container-spec.ts";
 import { uninterrupted } from "../docker-api/container/uninterrupted.ts";
 import { unavailabilityOf } from "../docker-api/http/unavailability.ts";
 import type { CallOptions, CapabilityOptions, Container, ContainerSummary, Engine, EngineProbe } from "../engine.ts";
-import { appleCapabilities } from "./apple-capabilities.ts";
-import { containersWithVolumes } from "./answers/containers-with-volumes.ts";
-import { parseContainers, type ContainerFacts } from "./answers/container-answer.ts";
-import type { CommandVersion } from "./answers/service-answer.ts";
-import { createArguments } from "./arguments/create-arguments.ts";
-import { namesOf, sizedVolumes } from "./arguments/sized-volumes.ts";
-import { engineName, refusal } from "./command/command-errors.ts";
-import { failureKind } from "./command/command-failure.ts";
-import { ContainerCommand } from "./command/container-command.ts";
-import { readAnswer } from "./command/read-answer.ts";
-import { examineService } from "./command/examine-service.ts";
+import { parseContainers, type ContainerFacts } from "./container-answer.ts";
+import { isServiceRunning, parseVersion, type CommandVersion } from "./service-answer.ts";
+import { namesOf, sizedVolumes, containerOfVolume, type SizedVolume } from "./sized-volumes.ts";
+import { engineName, refusal, serviceDown, unreadable, unsupportedVersion } from "./command-errors.ts";
+import { failureKind } from "./command-failure.ts";
+import { ContainerCommand } from "./container-command.ts";
+import { readAnswer } from "./read-answer.ts";
 import { programVariables } from "../supervised/container/program-variables.ts";
 import { SupervisedContainer } from "../supervised/container/supervised-container.ts";
-import { readSupervisor, supervisorBinary } from "../supervised/supervisor-binary.ts";
-import { imageUnavailable } from "../images/image-errors.ts";
+import {
+  readSupervisor,
+  supervisorBinary,
+  supervisorFolder,
+  type SupervisorBinary,
+} from "../supervised/supervisor-binary.ts";
+import { imageUnavailable } from "../image-errors.ts";
 import { noOciRuntimes } from "./container-errors.ts";
 import { deadlinesMs, type Deadline } from "./deadlines.ts";
-import { AppleImages } from "./images/apple-images.ts";
-import { ApplePlace } from "./container/apple-place.ts";
-import { removeContainer } from "./container/remove-container.ts";
-import { supervisorTerms } from "./supervisor-terms.ts";
+import { AppleImages } from "./apple-images.ts";
+import { ApplePlace } from "./apple-place.ts";
+import { removeContainer } from "./remove-container.ts";
 import { createVolumes, listVolumes, removeVolumes } from "./volumes.ts";
+import { spawnFilter } from "../../policy/seccomp/spawn-filter.ts";
+import type { SupervisorTerms } from "../supervised/channel/hello.ts";
+import { apartTerms, usualSupervisor, supervisorCapabilities } from "../supervised/container/apart-terms.ts";
+import type { VolumeFacts } from "./volume-answer.ts";
+import path from "node:path";
+import { labelOption } from "./label-option.ts";
+import { option } from "./option.ts";
+import { mebibyte } from "../../base/bytes.ts";
+import { AnswerError } from "./json.ts";
+import { isSupported } from "./start-instructions.ts";
+
+/**
+ * The command's version, when its service runs and this engine knows both.
+ * @throws ENGINE_UNAVAILABLE with what to do
+ */
+async function examineService(command: ContainerCommand, signal: AbortSignal | undefined): Promise<CommandVersion> {
+  const [told, status] = await Promise.all([
+    command.run({ action: "tell its version", words: ["--version"], deadline: "version", signal }),
+    command.run({
+      action: "tell whether it runs",
+      words: ["system", "status", "--format=json"],
+      deadline: "status",
+      signal,
+    }),
+  ]);
+  const version = parseVersion(told.stdout);
+  // Older ones answer the other question in another way.
+  if (version === null || !isSupported(version)) throw unsupportedVersion(version);
+  if (status.exitCode !== 0) throw serviceDown();
+  if (!answers(status.stdout)) throw serviceDown();
+  return version;
+}
+
+function answers(text: string): boolean {
+  try {
+    return isServiceRunning(text);
+  } catch (error) {
+    if (error instanceof AnswerError) throw unreadable("tell whether it runs", error);
+    throw error;
+  }
+}
+
+/** What the command takes as a name, which is the container's id too. */
+const nameForm = /^[a-z0-9][a-z0-9-]{1,62}$/;
+
+interface CreateCircumstances {
+  /** `os/architecture` of the image. */
+  readonly platform: string;
+  readonly binary: Pick<SupervisorBinary, "path">;
+}
+
+/**
+ * Argument vector that creates a container, without network, with a read-only root. Its first process is the supervisor, from the
+ * folder of our package, which begins as root with the capabilities that it needs, and nothing else has any; a container
+ * without a command of its own is removed by the engine when that ends.
+ * @throws INVALID_REQUEST, UNSUPPORTED for what the command cannot be told
+ */
+export function createArguments(spec: ContainerSpec, { platform, binary }: CreateCircumstances): readonly string[] {
+  if (!nameForm.test(spec.name)) {
+    throw invalidField("name", "2 to 63 lower-case letters, digits and dashes, no dash first", spec.name);
+  }
+  const volumes = sizedVolumes(spec);
+  const shipped = { source: path.dirname(binary.path), target: supervisorFolder, readOnly: true };
+  return [
+    "create",
+    option("name", spec.name),
+    ...(spec.command === undefined ? ["--rm"] : []),
+    "--interactive",
+    option("platform", platform),
+    option("user", "0:0"),
+    option("workdir", "/"),
+    ...Object.entries(spec.labels).map(([name, value]) => labelOption(name, value)),
+    ...limitOptions(spec),
+    // No interface at all, and nobody to ask for names.
+    option("network", "none"),
+    "--no-dns",
+    option("cap-drop", "ALL"),
+    ...supervisorCapabilities(spec).map((name) => option("cap-add", name)),
+    ...(spec.writableRoot === undefined ? ["--read-only"] : []),
+    ...volumes.map(volumeOption),
+    ...spec.scratch.filter(({ path: at }) => volumes.every((volume) => volume.path !== at)).map(scratchOption),
+    ...[...(spec.mounts ?? []), shipped].map(mountOption),
+    // Replaces the image's entry point and its command.
+    option("entrypoint", `${supervisorFolder}/${path.basename(binary.path)}`),
+    "--",
+    spec.image,
+  ];
+}
+
+/** The command refuses to give a virtual machine less memory than this. */
+const minMemoryBytes = 200 * mebibyte;
+const defaultSharedMemoryBytes = 64 * mebibyte;
+
+/**
+ * Limits of a container as options.
+ * @throws UNSUPPORTED for a fraction of a CPU and for less memory than a virtual machine needs: neither is silently
+ * rounded
+ */
+function limitOptions({ limits, sharedMemoryBytes }: ContainerSpec): readonly string[] {
+  const { cpus, memoryBytes, pids, openFiles = defaultOpenFiles } = limits;
+  if (!Number.isInteger(cpus)) throw wholeCpusOnly(cpus);
+  if (memoryBytes < minMemoryBytes) throw tooLittleMemory(memoryBytes);
+  const shared = sharedMemoryBytes ?? Math.min(defaultSharedMemoryBytes, Math.floor(memoryBytes / 8));
+  return [
+    option("cpus", String(cpus)),
+    // Whole MiB, rounded down: the limit is never above what was requested.
+    option("memory", `${Math.floor(memoryBytes / mebibyte)}m`),
+    option("shm-size", `${shared}b`),
+    option("ulimit", `nofile=${openFiles}:${openFiles}`),
+    option("ulimit", "core=0:0"),
+    // There is no limit for a container as a whole: this one is each user's inside.
+    option("ulimit", `nproc=${pids}:${pids}`),
+  ];
+}
+
+function wholeCpusOnly(cpus: number): GloveboxError {
+  const next = Math.max(1, Math.ceil(cpus));
+  return new GloveboxError("UNSUPPORTED", `Engine apple gives whole CPUs only; ${cpus} were requested.`, {
+    suggestion: `Ask for ${next}, or choose an engine that limits parts of a CPU.`,
+    context: { engine: "apple", missing: "cpuLimit", cpus },
+  });
+}
+
+function tooLittleMemory(memoryBytes: number): GloveboxError {
+  const asked = Math.floor(memoryBytes / mebibyte);
+  return new GloveboxError("UNSUPPORTED", `Engine apple gives at least 200 MB of memory; ${asked} MB were requested.`, {
+    suggestion: "Ask for 200 MB or more, or choose an engine whose containers share the host's kernel.",
+    context: { engine: "apple", missing: "memoryLimit", memory_mb: asked },
+  });
+}
+
+/**
+ * A file or folder of this machine as an option, without devices and setuid programs. The other form of it, `--mount`,
+ * takes colons, but neither single files nor these options.
+ * @throws UNSUPPORTED for a path with a colon
+ */
+function mountOption({ source, target, readOnly }: MountSpec): string {
+  if (`${source}${target}`.includes(":")) throw colonInPath(target);
+  return option("volume", `${source}:${target}:${readOnly ? "ro," : ""}nosuid,nodev`);
+}
+
+/** A writable folder in memory as an option: whole MiB, rounded down, one at least. */
+function scratchOption({ path, sizeBytes }: ScratchSpec): string {
+  assertPlain(path);
+  const size = Math.max(1, Math.floor(sizeBytes / mebibyte));
+  return option("mount", `type=tmpfs,target=${path},size=${size}m,mode=1777`);
+}
+
+/** The same on a volume of its own as an option. */
+function volumeOption({ name, path }: SizedVolume): string {
+  assertPlain(path);
+  return option("mount", `type=volume,source=${name},target=${path}`);
+}
+
+function assertPlain(path: string): void {
+  if (/[,=]/.test(path)) throw invalidField("scratch.path", "a path without a comma and an equals sign", path);
+}
+
+function colonInPath(target: string): GloveboxError {
+  return new GloveboxError("UNSUPPORTED", `What is to be mounted at ${target} has a colon in its path.`, {
+    suggestion: "Rename the folder: engine apple does not support colons in mount paths.",
+    context: { engine: "apple", target },
+  });
+}
+
+/** A container and the names of the volumes that go with it. */
+type ContainerWithVolumes = ContainerFacts & { readonly volumes: readonly string[] };
+
+/** Containers with their volumes; volumes that a container has left behind represent it: stopped, with its labels. */
+function containersWithVolumes(
+  containers: readonly ContainerFacts[],
+  volumes: readonly VolumeFacts[],
+): readonly ContainerWithVolumes[] {
+  const found = new Map(containers.map((facts) => [facts.id, { ...facts, volumes: [] as string[] }]));
+  for (const { name, labels, createdAtMs } of volumes) {
+    const id = containerOfVolume(name);
+    if (id === null) continue;
+    const of = found.get(id) ?? { id, labels, createdAtMs, state: "stopped", volumes: [] };
+    of.volumes.push(name);
+    found.set(id, of);
+  }
+  return [...found.values()];
+}
+
+/** What the supervisor of a container is told, and what it must be. The engine filters nothing. */
+export function supervisorTerms(
+  spec: ContainerSpec,
+  binary: Pick<SupervisorBinary, "architecture" | "build">,
+): SupervisorTerms {
+  const filter = spawnFilter(binary.architecture, { setuidBits: spec.rootCapabilities !== undefined });
+  return apartTerms(spec, { binary, filter, own: usualSupervisor });
+}
+
+/** What Apple's containers enforce: each is a virtual machine with a kernel of its own, whose limits the service sets. */
+const appleCapabilities: Capabilities = {
+  isolation: "vm",
+  images: true,
+  hostPaths: true,
+  // The command has no option for any of the three: the supervisor sees to them, in each program.
+  seccomp: "yes",
+  noNewPrivileges: "yes",
+  setuidRefusal: "yes",
+  readOnlyRoot: "yes",
+  noNetwork: "yes",
+  memoryLimit: "yes",
+  cpuLimit: "yes",
+  // There is no limit for a container as a whole; this one does not apply to root.
+  pidsLimit: { substitute: "`--ulimit nproc` for each user inside a virtual machine" },
+  scratch: "memoryOrDisk",
+  // The root is a sparse disk of 512 GB, and the command does not report its use.
+  diskLimit: "no",
+  // Counted inside by the supervisor: the command does not report them.
+  oomReporting: true,
+  cpuReporting: true,
+  supervisor: "apart",
+  execUser: true,
+  execNetwork: "shared",
+};
 
 export interface AppleEngineOptions {
   /** What the command is found by and given. */

@@ -1,5 +1,5 @@
 import { GloveboxError } from "../../errors/glovebox-error.ts";
-import { engineName, engineTitle } from "./command/command-errors.ts";
+import { engineName, engineTitle } from "./command-errors.ts";
 
 export function noCommit(): GloveboxError {
   return new GloveboxError("UNSUPPORTED", `${engineTitle} cannot make images from containers.`, {

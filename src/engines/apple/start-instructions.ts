@@ -1,5 +1,5 @@
 import type { Unavailability } from "../docker-api/http/unavailability.ts";
-import type { CommandVersion } from "./answers/service-answer.ts";
+import type { CommandVersion } from "./service-answer.ts";
 
 /** Versions of the command that this engine knows: from the first one with its JSON, up to the next that may change it. */
 const supportedVersions = { first: "1.0.0", major: 1 } as const;

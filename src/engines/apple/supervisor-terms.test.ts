@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { spawnFilter } from "../../policy/seccomp/spawn-filter.ts";
 import type { ContainerSpec } from "../container-spec.ts";
-import { supervisorTerms } from "./supervisor-terms.ts";
+import { supervisorTerms } from "./apple-engine.ts";
 
 const spec: ContainerSpec = {
   name: "box",

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { parseVolumes, type VolumeFacts } from "./answers/volume-answer.ts";
-import { volumeArguments, type SizedVolume } from "./arguments/sized-volumes.ts";
-import { refusal } from "./command/command-errors.ts";
-import type { ContainerCommand } from "./command/container-command.ts";
-import { readAnswer } from "./command/read-answer.ts";
+import { parseVolumes, type VolumeFacts } from "./volume-answer.ts";
+import { volumeArguments, type SizedVolume } from "./sized-volumes.ts";
+import { refusal } from "./command-errors.ts";
+import type { ContainerCommand } from "./container-command.ts";
+import { readAnswer } from "./read-answer.ts";
 
 /** Makes a container's volumes, one after another; what fails leaves those that were made to `removeVolumes`. */
 export async function createVolumes(

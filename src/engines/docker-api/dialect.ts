@@ -4,9 +4,9 @@ import type { EngineComponent, EngineConnection, EngineSetup } from "../engine-s
 import type { ApiRequest } from "./http/api-request.ts";
 import type { InfoAnswer } from "./engine-capabilities.ts";
 import type { ComponentsAnswer, SetupAnswer } from "./engine-setup.ts";
-import type { SharedFiles } from "./mounts/own-container.ts";
+import type { SharedFiles } from "./own-container.ts";
 import type { OwnFile } from "../user-names.ts";
-import type { ImageFacts } from "./images/images.ts";
+import type { ImageFacts } from "./images.ts";
 import type { RuntimeKind } from "./oci-runtime.ts";
 import type { Unavailability } from "./http/unavailability.ts";
 

@@ -12,19 +12,16 @@ import type {
   EngineProbe,
 } from "../engine.ts";
 import { Api } from "./http/api.ts";
-import { listContainers } from "./container/container-list.ts";
 import type { Describe, Dialect, Machine, MachineAnswer } from "./dialect.ts";
 import type { Endpoint } from "./http/endpoint.ts";
-import { engineCapabilities, runtimeKindOf } from "./engine-capabilities.ts";
-import { ContainerUsers, type GivenUsers } from "./container/given-users.ts";
-import { gvisorComponents } from "./gvisor-version.ts";
-import { FolderHolder } from "./mounts/folder-holder.ts";
+import { engineCapabilities, runtimeKindOf, type InfoAnswer } from "./engine-capabilities.ts";
+import { FolderHolder } from "./folder-holder.ts";
 import { engineComponents, engineConnection, engineSetup } from "./engine-setup.ts";
-import { DockerApiImages, type ImageFacts, type ReadClientConfig } from "./images/images.ts";
-import { noSuchRuntimeError, type RuntimeKind } from "./oci-runtime.ts";
+import { DockerApiImages, type ImageFacts, type ReadClientConfig } from "./images.ts";
+import { noSuchRuntimeError, runtimeKind, type RuntimeKind } from "./oci-runtime.ts";
 import type { ApiRequest } from "./http/api-request.ts";
-import { MountHandles, type MadeContainer } from "./mounts/mount-handles.ts";
-import { findSharedFiles, reachableMounts } from "./mounts/shared-files.ts";
+import { MountHandles, type MadeContainer } from "./mount-handles.ts";
+import { findSharedFiles, reachableMounts } from "./shared-files.ts";
 import { removeContainer } from "./container/remove-container.ts";
 import { uninterrupted } from "./container/uninterrupted.ts";
 import { SupervisedContainer } from "../supervised/container/supervised-container.ts";
@@ -33,8 +30,181 @@ import { DockerApiPlace } from "./container/place.ts";
 import { programVariables } from "../supervised/container/program-variables.ts";
 import { assertSupervisable, supervisorTerms } from "./container/supervisor-terms.ts";
 import type { OwnFile } from "../user-names.ts";
-import { SupervisorVolume } from "./mounts/supervisor-volume.ts";
+import { SupervisorVolume } from "./supervisor-volume.ts";
 import { unavailableError, unavailabilityOf, type ConnectFailure, type Unavailability } from "./http/unavailability.ts";
+import { inspectContainer } from "./container/inspect-container.ts";
+import { programUser } from "../../policy/profile.ts";
+import { HostUids, nearUids } from "../host-uids.ts";
+import { usualSupervisor } from "../supervised/container/apart-terms.ts";
+import { execFile } from "node:child_process";
+import { stat } from "node:fs/promises";
+import path from "node:path";
+import { promisify } from "node:util";
+import type { EngineComponent } from "../engine-setup.ts";
+
+const answerMs = 2_000;
+const answerBytes = 4_096;
+
+/**
+ * gVisor as a part with a version, which the engine's API does not tell: asked of the program itself, where the engine is
+ * this machine's. Its releases are dates, such as `20260824.0`. None when it cannot be told. `offered`: the runtimes that
+ * requests can have.
+ */
+export async function gvisorComponents(
+  answer: Pick<InfoAnswer, "Runtimes" | "DefaultRuntime">,
+  offered: readonly string[],
+  signal?: AbortSignal,
+): Promise<readonly EngineComponent[]> {
+  const components = gvisorPrograms(answer, offered).map(async ({ program, ...component }) => {
+    const version = await versionOf(program, signal);
+    return version === null ? [] : [{ name: "gVisor", version, ...component }];
+  });
+  return (await Promise.all(components)).flat();
+}
+
+interface GvisorProgram {
+  readonly program: string;
+  /** The runtime's name; left out for the default one, which every run uses. */
+  readonly ociRuntime?: string;
+}
+
+/** The programs of gVisor behind the runtimes that requests can have, each once. */
+export function gvisorPrograms(
+  { Runtimes, DefaultRuntime }: Pick<InfoAnswer, "Runtimes" | "DefaultRuntime">,
+  offered: readonly string[],
+): readonly GvisorProgram[] {
+  // One program may have several names: the default one comes first.
+  const names = offered.toSorted((a, b) => Number(b === DefaultRuntime) - Number(a === DefaultRuntime));
+  const found = new Map<string, GvisorProgram>();
+  for (const name of names) {
+    const runtime = Runtimes?.[name];
+    const program = runtime?.path ?? "";
+    if (runtimeKind(name, runtime) !== "gvisor" || program === "" || found.has(program)) continue;
+    found.set(program, { program, ...(name === DefaultRuntime ? {} : { ociRuntime: name }) });
+  }
+  return [...found.values()];
+}
+
+async function versionOf(program: string, signal: AbortSignal | undefined): Promise<string | null> {
+  try {
+    if (!(await isRootsAlone(program))) return null;
+    const limits = { env: {}, timeout: answerMs, maxBuffer: answerBytes, ...(signal === undefined ? {} : { signal }) };
+    return parseGvisorVersion((await promisify(execFile)(program, ["--version"], limits)).stdout);
+  } catch {
+    // Not on this machine, or no answer: then there is no version to show.
+    return null;
+  }
+}
+
+/** `20221219.0` of `runsc version release-20221219.0` and of Debian's `0.0~20221219.0`. */
+export function parseGvisorVersion(answer: string): string | null {
+  return /^runsc version (?:release-|0\.0~)?(\d{8}\.\d+)/.exec(answer)?.[1] ?? null;
+}
+
+/** Whether nobody but root could have put a program there: what an engine names is not run on its word alone. */
+async function isRootsAlone(program: string): Promise<boolean> {
+  if (!path.isAbsolute(program)) return false;
+  for (let place = program; ; place = path.dirname(place)) {
+    const { uid, mode } = await stat(place);
+    if (uid !== 0 || (mode & 0o022) !== 0) return false;
+    if (place === path.dirname(place)) return true;
+  }
+}
+
+/** A container's users, until they are released. */
+interface GivenUsers {
+  /** Of the container, with the user that its programs have. */
+  readonly spec: ContainerSpec;
+  /** That user, where it was chosen here: nobody's. */
+  readonly programs: number | null;
+  /** User and group of its supervisor: no program's. */
+  readonly supervisor: number;
+  readonly release: () => void;
+}
+
+/**
+ * Gives the programs of each container a user of their own, where they need not be somebody and the kernel is shared, and its
+ * supervisor another: what the kernel counts for each user (watches, descriptors on their way, pending signals, pages of pipes) is
+ * then each container's own. Two servers of one engine may choose the same user; a container cannot choose.
+ */
+export class ContainerUsers {
+  readonly #uids: HostUids;
+
+  constructor(randomInteger: (minimum: number, maximum: number) => number) {
+    this.#uids = new HostUids(nearUids, randomInteger);
+  }
+
+  /** `owner` owns what programs wrote to the container that the image was made of: those of this one are the same user. */
+  give(spec: ContainerSpec, runtimeKind: RuntimeKind, owner: number | null): GivenUsers {
+    if (runtimeKind !== "namespaces") {
+      return { spec, programs: null, supervisor: usualSupervisor, release: () => undefined };
+    }
+    const isAnybody = (spec.processUser ?? programUser) === programUser;
+    const program = isAnybody ? this.#uids.take(owner) : null;
+    const own = this.#uids.take();
+    let taken: readonly (number | null)[] = [program, own];
+    return {
+      spec: program === null ? spec : { ...spec, processUser: `${program}:${program}` },
+      programs: program,
+      // The same only when there are more containers than users.
+      supervisor: own === program ? usualSupervisor : own,
+      release: () => {
+        for (const uid of taken) this.#uids.release(uid);
+        taken = [];
+      },
+    };
+  }
+}
+
+type Facts = Omit<ContainerSummary, "remove">;
+
+/** How often a list is requested again when something disturbed it. */
+const listRetries = 10;
+
+/** The part of a listed container that is read. */
+interface ListedContainer {
+  readonly Id: string;
+  /** Each with a slash before it; a container that another one links to has further names with more slashes. */
+  readonly Names?: readonly string[] | null;
+  readonly Labels?: Readonly<Record<string, string>> | null;
+  readonly State?: string;
+  /** Seconds since the epoch. */
+  readonly Created?: number;
+}
+
+/** The containers with these labels, whether they run or not. */
+export async function listContainers(
+  api: Api,
+  labels: Readonly<Record<string, string>>,
+  options: CallOptions,
+): Promise<readonly Facts[]> {
+  const label = Object.entries(labels).map(([name, value]) => `${name}=${value}`);
+  const query = { all: "1", filters: JSON.stringify({ label }) };
+  const request = { method: "GET", path: "/containers/json", query, signal: options.signal } as const;
+  let answer = await api.call("list containers", request, [404]);
+  // Podman fails when a container disappears while it makes the list.
+  for (let again = 0; answer.status === 404; again += 1) {
+    answer = await api.call("list containers", request, again < listRetries ? [404] : []);
+  }
+  const listed = parseContainerList(answer.body);
+  const isThere = await Promise.all(
+    // Docker 20.10, when it was killed while containers ended, can list, dead and nameless, what it has removed; nothing
+    // but its restart takes it off the list. Every container that exists has a name.
+    listed.map(async ({ id, name }) => name !== "" || (await inspectContainer({ id, api }, options)) !== null),
+  );
+  return listed.filter((_, index) => isThere[index]);
+}
+
+/** The facts of each container in the answer to `/containers/json`. */
+function parseContainerList(body: unknown): readonly Facts[] {
+  return ((body ?? []) as readonly ListedContainer[]).map((listed) => ({
+    id: listed.Id,
+    name: (listed.Names ?? []).map((name) => name.replace(/^\//, "")).find((name) => !name.includes("/")) ?? "",
+    labels: listed.Labels ?? {},
+    running: listed.State === "running" || listed.State === "paused",
+    createdAtMs: (listed.Created ?? 0) * 1000,
+  }));
+}
 
 export interface DockerApiEngineOptions {
   readonly dialect: Dialect;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { dockerDialect, dockerWording } from "./docker-dialect.ts";
+import { dockerDialect, dockerWording } from "./docker-engine.ts";
 
 describe("dockerDialect", () => {
   it("mounts scratch for everyone, sized, with a file for each page, and programs may run there", () => {

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { afterEach, expect, it } from "vitest";
 import type { ContainerSpec } from "../container-spec.ts";
 import { DockerApiEngine } from "../docker-api/engine.ts";
-import { dockerDialect } from "./docker-dialect.ts";
+import { dockerDialect } from "./docker-engine.ts";
 
 const spec: ContainerSpec = {
   name: "box",

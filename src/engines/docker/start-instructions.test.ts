@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { explainDockerFailure } from "./start-instructions.ts";
+import { explainDockerFailure } from "./docker-engine.ts";
 
 const socket = { origin: "the default socket", kind: "socket" } as const;
 const ssh = { origin: "DOCKER_HOST", kind: "ssh" } as const;

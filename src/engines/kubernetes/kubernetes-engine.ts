@@ -1,9 +1,11 @@
+import type { EngineSurroundings } from "../engine-surroundings.ts";
+import type { Engine, CallOptions, CapabilityOptions, Container, ContainerSummary, EngineProbe } from "../engine.ts";
+import { readSettings, nameForm, type KubernetesSettings } from "./settings.ts";
 import { createId } from "../../base/id.ts";
-import { defaultLimits } from "../../policy/limits/limits.ts";
+import { defaultLimits } from "../../policy/limits.ts";
 import { programUser } from "../../policy/profile.ts";
 import type { Capabilities } from "../capabilities.ts";
-import type { ContainerSpec } from "../container-spec.ts";
-import type { CallOptions, CapabilityOptions, Container, ContainerSummary, Engine, EngineProbe } from "../engine.ts";
+import type { ContainerSpec, MountSpec } from "../container-spec.ts";
 import type { EngineFinding } from "../engine-finding.ts";
 import { HostUids, farUids } from "../host-uids.ts";
 import { labels as ownLabels, managed } from "../labels.ts";
@@ -14,11 +16,8 @@ import { uninterrupted } from "../docker-api/container/uninterrupted.ts";
 import { unavailableError, unavailabilityOf } from "../docker-api/http/unavailability.ts";
 import { KubernetesApi } from "./api.ts";
 import { checkCluster } from "./check-cluster.ts";
-import { copyFolders, withSupervisor } from "./folder-copies.ts";
-import { findCluster } from "./find-cluster.ts";
-import type { ClusterAccess } from "./kubeconfig.ts";
-import { kubernetesCapabilities } from "./kubernetes-capabilities.ts";
-import { engineName, refusal, shownWords } from "./kubernetes-errors.ts";
+import { ownCluster, readKubeconfig, serviceAccountFolder, type ClusterAccess, type ConfigFile } from "./kubeconfig.ts";
+import { engineName, refusal, shownWords, configFault, noCluster, engineTitle } from "./kubernetes-errors.ts";
 import { assertPodPossible, noRuntime } from "./kubernetes-refusals.ts";
 import { NetworkWall } from "./network-wall.ts";
 import { ownerReferences } from "./owner.ts";
@@ -30,6 +29,8 @@ import {
   memoryFolders,
   podManifest,
   readLabels,
+  copiedFolder,
+  foldersContainer,
   type ManifestOptions,
 } from "./pod-manifest.ts";
 import { PodPlace, type PodPlaceParts } from "./pod-place.ts";
@@ -37,10 +38,147 @@ import { hasEnded, injectedVariables, type Pod } from "./pod-status.ts";
 import { diskFolders, podTerms } from "./pod-terms.ts";
 import { readPod, removePod, type PodKey } from "./remove-pod.ts";
 import { ServerLeases } from "./server-leases.ts";
-import { nameForm, type KubernetesSettings } from "./settings.ts";
 import { SupervisorObject } from "./supervisor-object.ts";
+import { readConfigText } from "./read-config-text.ts";
+import { gibibyte } from "../../base/bytes.ts";
+import { tarOfFolder } from "../../base/tar-folder.ts";
+import { SupervisorChannel } from "../supervised/channel/channel.ts";
+import type { SupervisorTerms } from "../supervised/channel/hello.ts";
+import { lostError } from "../supervised/container/container-errors.ts";
+import { FolderFiles } from "../supervised/folder-files.ts";
+import { attachPod, type AttachTarget } from "./attach-pod.ts";
+import { AttachStream } from "./attach-stream.ts";
 
-export interface KubernetesEngineOptions {
+const sharedNote =
+  "Programs on Kubernetes have the user of the process that watches over them: one can end others of its own sandbox, whose calls then say that the sandbox was lost.";
+
+/** What every result says where a deployment accepts the cluster's network by name. */
+const networkNote =
+  "The deployment accepts that sandboxes on Kubernetes have the cluster's network: programs can reach whatever its policies let pods reach.";
+
+/** What a pod of the profile `restricted` enforces. */
+function kubernetesCapabilities({ acceptsNetwork }: { readonly acceptsNetwork: boolean }): Capabilities {
+  return {
+    isolation: "container",
+    images: true,
+    hostPaths: false,
+    supervisor: "shared",
+    notes: acceptsNetwork ? [sharedNote, networkNote] : [sharedNote],
+    seccomp: "yes",
+    noNewPrivileges: "yes",
+    setuidRefusal: "yes",
+    readOnlyRoot: "yes",
+    noNetwork: {
+      substitute: acceptsNetwork
+        ? "what the deployment accepts: the cluster's network"
+        : "a network policy, whose effect is shown from inside each sandbox before its programs run",
+    },
+    // Seen with control groups of version 1: 802 MB beyond a limit of 96 MB.
+    memoryLimit: {
+      substitute: "the pod's limit, which leaves out what sockets hold on nodes with control groups of version 1",
+    },
+    cpuLimit: "yes",
+    pidsLimit: {
+      substitute: "a limit for the user of its programs (rlimit), which no other pod of the server has",
+    },
+    scratch: "memory",
+    diskLimit: "no",
+    oomReporting: true,
+    cpuReporting: true,
+    execUser: false,
+    execNetwork: "shared",
+  };
+}
+
+/** Of one folder, such as all packages of a run. */
+const limits = { deadlineMs: 1_800_000, maxEntries: 1_000_000, maxBytes: 64 * gibibyte };
+
+interface FolderCopies {
+  readonly folders: readonly MountSpec[];
+  readonly terms: SupervisorTerms;
+  readonly epoch: number;
+}
+
+/**
+ * Fills the folders that a pod is given copies of. They are written by a container of the pod that has them writable and runs nothing
+ * but a supervisor; it ends here, before anything runs in the sandbox, which has them read-only.
+ */
+async function copyFolders(
+  api: KubernetesApi,
+  { folders, terms, epoch }: FolderCopies,
+  sandbox: AttachTarget,
+  { signal }: CallOptions,
+): Promise<void> {
+  const target = { ...sandbox, container: foldersContainer };
+  await withSupervisor(api, { target, terms, epoch }, { signal }, async (channel) => {
+    for (const [index, { source }] of folders.entries()) {
+      const files = new FolderFiles(() => channel, { folder: copiedFolder(index), ...terms.programs });
+      await files.unpack("", tarOfFolder(source), { ...limits, signal });
+    }
+  });
+}
+
+interface SupervisorPlace {
+  readonly target: AttachTarget;
+  readonly terms: SupervisorTerms;
+  readonly epoch: number;
+}
+
+/** Talks to a supervisor whose container no program runs in; it ends with the work. */
+async function withSupervisor<T>(
+  api: KubernetesApi,
+  { target, terms, epoch }: SupervisorPlace,
+  { signal }: CallOptions,
+  work: (channel: SupervisorChannel) => Promise<T>,
+): Promise<T> {
+  const stream = new AttachStream();
+  const channel = new SupervisorChannel({
+    ...{ transport: stream, terms, epoch },
+    explain: () => Promise.resolve({ error: lostError(engineTitle), isGone: true }),
+  });
+  try {
+    await attachPod(api, target, stream, { signal });
+    await channel.hello();
+    return await work(channel);
+  } finally {
+    // The end of its stream is its own.
+    await channel.close();
+  }
+}
+
+/** The cluster that the deployment names, or the one that this process runs in. @throws ENGINE_UNAVAILABLE */
+export async function findCluster(
+  { configFiles, context, namespace }: KubernetesSettings,
+  environment: Readonly<Record<string, string>>,
+): Promise<ClusterAccess> {
+  const files = (await Promise.all(configFiles.map(readConfigFile))).filter((file) => file !== null);
+  if (files.length > 0) return readKubeconfig(files, { context, namespace });
+  const host = environment["KUBERNETES_SERVICE_HOST"];
+  if (host === undefined) throw noCluster();
+  const own = await readConfigText(`${serviceAccountFolder}/namespace`).catch(() => "default");
+  return ownCluster(host, environment["KUBERNETES_SERVICE_PORT"] ?? "443", namespace ?? own.trim());
+}
+
+async function readConfigFile(path: string): Promise<ConfigFile | null> {
+  try {
+    return { path, text: await readConfigText(path) };
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT") return null;
+    throw configFault(`${path} cannot be read: ${message.slice(0, 200)}`, undefined, error);
+  }
+}
+
+/** The engine over the cluster that the deployment names. */
+export function openKubernetesEngine(surroundings: EngineSurroundings): Engine {
+  const { environment, architecture, owner, prebuiltOnly, now, monotonicMs, randomInteger } = surroundings;
+  return new KubernetesEngine({
+    settings: readSettings(environment, architecture),
+    ...{ environment, owner, prebuiltOnly, now, monotonicMs, randomInteger },
+  });
+}
+
+interface KubernetesEngineOptions {
   readonly settings: KubernetesSettings;
   /** Of the host: for a command that gives credentials, and where this process is itself in a pod. */
   readonly environment: Readonly<Record<string, string>>;

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { throwIfCancelled } from "../../base/abort.ts";
 import type { CallOptions, ImageStore, ImageSummary, PullOptions } from "../engine.ts";
-import { imageUnavailable } from "../images/image-errors.ts";
+import { imageUnavailable } from "../image-errors.ts";
 import { noBuild, noRemoval } from "./kubernetes-refusals.ts";
 import { containerName } from "./pod-manifest.ts";
 import type { Pod } from "./pod-status.ts";

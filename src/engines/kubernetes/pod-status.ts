@@ -1,6 +1,6 @@
 import { GloveboxError } from "../../errors/glovebox-error.ts";
-import { imageUnavailable } from "../images/image-errors.ts";
-import { pullFailed } from "../images/pull-failure.ts";
+import { imageUnavailable } from "../image-errors.ts";
+import { pullFailed } from "../pull-failure.ts";
 import type { ContainerState } from "../engine.ts";
 import { engineName, shownWords } from "./kubernetes-errors.ts";
 import { containerName } from "./pod-manifest.ts";

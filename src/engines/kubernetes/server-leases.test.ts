@@ -4,7 +4,7 @@ import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { KubernetesStandIn } from "../../../test/helpers/kubernetes-stand-in.ts";
 import { KubernetesApi } from "./api.ts";
-import { findCluster } from "./find-cluster.ts";
+import { findCluster } from "./kubernetes-engine.ts";
 import { ServerLeases } from "./server-leases.ts";
 import { readSettings } from "./settings.ts";
 

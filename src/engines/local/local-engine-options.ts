@@ -1,6 +1,6 @@
-import type { BunTarget } from "../../base/bun/bun-packages.ts";
-import type { ArrangeProgram } from "./preload/guards/host-program.ts";
-import type { PreloadFolders } from "./preload/folders/base-folder.ts";
+import type { BunTarget } from "../../base/bun-packages.ts";
+import type { ArrangeProgram } from "./preload/host-program.ts";
+import type { PreloadFolders } from "./preload/base-folder.ts";
 
 /** How strongly the embedded engine is to seal programs. */
 export type LocalLevel = "auto" | "namespaces" | "preload";

@@ -1,6 +1,6 @@
 import { readFileSync, readlinkSync } from "node:fs";
-import { parseProcessStat } from "../../base/processes/process-stat.ts";
-import type { GroupOwner } from "./cgroups/cgroup-names.ts";
+import { parseProcessStat } from "../../base/process-stat.ts";
+import type { GroupOwner } from "./cgroup-names.ts";
 
 /** This process, as what it makes names it; on systems without /proc by its number alone. */
 export function readOwner(processId: number): GroupOwner {

@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { writeSeccompFile } from "./seccomp-file.ts";
+import { writeSeccompFile } from "./podman-engine.ts";
 
 const profile = { defaultAction: "SCMP_ACT_ERRNO" };
 

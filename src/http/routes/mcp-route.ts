@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { FastifyInstance } from "fastify";
-import { callerOf, type Caller } from "../auth/caller.ts";
+import { callerOf, type Caller } from "../caller.ts";
 import type { RouteContext } from "./route-context.ts";
 
 /** Answers a request that has passed the guard, for its principal. */

@@ -7,12 +7,12 @@ import {
 } from "../../operations/contract/operation-contract.ts";
 import { takesInput } from "../../operations/contract/input-body.ts";
 import { parseRequest } from "../../operations/contract/parse-request.ts";
-import { readLogsContract } from "../../operations/logs/read-logs-contract.ts";
-import { keyEnded, orRevoked } from "../auth/or-revoked.ts";
-import { callerOf } from "../auth/caller.ts";
-import { acceptsBytes } from "../bytes/accepts-bytes.ts";
-import { bytesAt, download } from "../bytes/byte-routes.ts";
-import { followLogs } from "../logs/follow-logs.ts";
+import { readLogsContract } from "../../operations/read-logs-contract.ts";
+import { keyEnded, orRevoked } from "../or-revoked.ts";
+import { callerOf } from "../caller.ts";
+import { acceptsBytes } from "../accepts-bytes.ts";
+import { bytesAt, download } from "../byte-routes.ts";
+import { followLogs } from "../follow-logs.ts";
 import { answerRun } from "../runs/answer-run.ts";
 import { maxContentBodyBytes } from "../server/json-body.ts";
 import { answerWithInput } from "../server/request-input.ts";

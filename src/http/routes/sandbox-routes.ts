@@ -1,7 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import type { RunningCall } from "../../calls/running-call.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
-import { hasLabels } from "../../operations/contract/request/labels-schema.ts";
+import { hasLabels } from "../../operations/contract/labels-schema.ts";
 import { parseRequest } from "../../operations/contract/parse-request.ts";
 import {
   listOwnSandboxesRequestSchema,
@@ -9,7 +9,7 @@ import {
   type OwnSandboxes,
   type SandboxStateAnswer,
 } from "../../operations/sandboxes/sandbox-state-schema.ts";
-import { callerOf } from "../auth/caller.ts";
+import { callerOf } from "../caller.ts";
 import { findNamed, type Named } from "../../base/find-named.ts";
 import type { HttpRuns, RunPlace } from "../runs/http-runs.ts";
 import type { HttpRun } from "../runs/http-run.ts";

@@ -5,7 +5,7 @@ import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { OperationCall } from "../../operations/contract/operation-call.ts";
 import type { OperationContract } from "../../operations/contract/operation-contract.ts";
 import type { Platform } from "../../platform/platform.ts";
-import type { Caller } from "../auth/caller.ts";
+import type { Caller } from "../caller.ts";
 import { answerOf, answerOfError } from "../server/wire-answer.ts";
 import { HttpRun } from "./http-run.ts";
 import { createSandboxId } from "./own-sandbox.ts";

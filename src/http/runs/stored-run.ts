@@ -1,4 +1,4 @@
-import { splitLabel } from "../../operations/contract/request/labels-schema.ts";
+import { splitLabel } from "../../operations/contract/labels-schema.ts";
 import type {
   OwnSandboxes,
   SandboxStateAnswer,

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { type AddressInfo, connect, createServer, Socket } from "node:net";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { takesItsTime } from "../bytes/slow-uploads.ts";
+import { takesItsTime } from "../slow-uploads.ts";
 import { answerBrokenRequest } from "./broken-request.ts";
 
 /** Gives up each connection as one whose request did not come: at once, or after its first bytes. */

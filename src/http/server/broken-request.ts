@@ -2,7 +2,7 @@ import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import { answerAndClose } from "../../base/http/answer-and-close.ts";
 import { errorCode } from "../../errors/error-code.ts";
-import { mayTakeItsTime } from "../bytes/slow-uploads.ts";
+import { mayTakeItsTime } from "../slow-uploads.ts";
 import { headersTooLarge } from "./head-limit.ts";
 import { HttpRefusal } from "./http-refusal.ts";
 import { answerOfError, jsonType } from "./wire-answer.ts";

@@ -3,8 +3,8 @@ import { kibibyte } from "../../base/bytes.ts";
 import { dropBody } from "../../base/http/read-body.ts";
 import { GrowingBuffer } from "../../base/streams/growing-buffer.ts";
 import { invalidField } from "../../errors/glovebox-error.ts";
-import { takesItsTime } from "../bytes/slow-uploads.ts";
-import type { AnswerForm } from "../streaming/answer-form.ts";
+import { takesItsTime } from "../slow-uploads.ts";
+import type { AnswerForm } from "../answer-form.ts";
 
 /** Standard input that follows a request in its body. */
 export interface RequestInput {

@@ -1,10 +1,10 @@
-import { runAgentContract } from "../../operations/agents/run-agent-contract.ts";
+import { runAgentContract } from "../../operations/run-agent-contract.ts";
 import type { RunOptions } from "./call-options.ts";
 import type { Calls } from "./calls.ts";
 import type { Execution } from "./execution.ts";
 import type { AgentOptions } from "./generated/options.ts";
 import type { AgentResult } from "./generated/results.ts";
-import type { Result } from "./forms/result.ts";
+import type { Result } from "./result.ts";
 
 /** Coding agents of groups. */
 export class Agents {

@@ -2,10 +2,10 @@ import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { CallOperation, OperationCall } from "../../operations/contract/operation-call.ts";
 import type { OperationContract, ResponseOf } from "../../operations/contract/operation-contract.ts";
 import { parseRequest } from "../../operations/contract/parse-request.ts";
-import { toCamelNames, toCamelPath, toCamelText, toWireNames, type Camel } from "./forms/camel.ts";
+import { toCamelNames, toCamelPath, toCamelText, toWireNames, type Camel } from "./camel.ts";
 import type { CallOptions, RunOptions } from "./call-options.ts";
 import { Execution } from "./execution.ts";
-import { resultOf, type Result } from "./forms/result.ts";
+import { resultOf, type Result } from "./result.ts";
 
 /** What the objects are built on: one function, in this process or to a server. */
 export interface Caller {

@@ -4,15 +4,15 @@ import {
   listEnvironmentsContract,
 } from "../../operations/environments/environments-contract.ts";
 import { runCommandContract } from "../../operations/environments/run-command-contract.ts";
-import { withCommand } from "./programs/with-command.ts";
+import { withCommand } from "./with-command.ts";
 import type { CallOptions, RunOptions } from "./call-options.ts";
 import type { Calls } from "./calls.ts";
 import type { Execution } from "./execution.ts";
 import { Files } from "./files.ts";
 import type { CommandOptions, EnvironmentOptions } from "./generated/options.ts";
 import type { CommandResult, EnvironmentDetails, EnvironmentRow } from "./generated/results.ts";
-import { Processes } from "./programs/processes.ts";
-import type { Result } from "./forms/result.ts";
+import { Processes } from "./processes.ts";
+import type { Result } from "./result.ts";
 
 /** Containers that run commands until they are closed, with a project's folder if one is given. */
 export class Environments {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { Execution } from "./execution.ts";
-import type { OutputReader } from "./programs/output-reader.ts";
+import type { OutputReader } from "./output-reader.ts";
 
 type Take = OutputReader["take"];
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);

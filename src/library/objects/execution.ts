@@ -1,4 +1,4 @@
-import { OutputReader, type OutputChunk } from "./programs/output-reader.ts";
+import { OutputReader, type OutputChunk } from "./output-reader.ts";
 
 /**
  * A program that runs: await it for its result, iterate it for its output while it runs, or both.

@@ -1,11 +1,11 @@
-import { downloadFileContract, uploadFileContract } from "../../operations/files/bytes-contract.ts";
+import { downloadFileContract, uploadFileContract } from "../../operations/bytes-contract.ts";
 import {
   editFileContract,
   listFilesContract,
   readFileContract,
   writeFileContract,
-} from "../../operations/files/files-contract.ts";
-import { toBase64 } from "./forms/base64.ts";
+} from "../../operations/files-contract.ts";
+import { toBase64 } from "./base64.ts";
 import type { CallOptions } from "./call-options.ts";
 import type { Calls } from "./calls.ts";
 import type { EditFileOptions, ReadFileOptions, ReadStreamOptions } from "./generated/options.ts";

@@ -1,12 +1,12 @@
 import { doctorContract } from "../../operations/doctor/doctor-contract.ts";
-import { executeCodeContract } from "../../operations/execute/execute-contract.ts";
+import { executeCodeContract } from "../../operations/execute-contract.ts";
 import type { CallOptions, RunOptions } from "./call-options.ts";
 import { Calls, type Caller } from "./calls.ts";
 import { Agents } from "./agents.ts";
 import { Environments } from "./environment.ts";
 import type { Execution } from "./execution.ts";
 import { Images, Mounts, PackageCache } from "./machine.ts";
-import type { Result } from "./forms/result.ts";
+import type { Result } from "./result.ts";
 import type { ExecuteOptions } from "./generated/options.ts";
 import type { DoctorReport, ExecuteResult } from "./generated/results.ts";
 import { Previews } from "./previews.ts";

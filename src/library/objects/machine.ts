@@ -1,10 +1,6 @@
-import {
-  buildImagesContract,
-  listImagesContract,
-  pullImagesContract,
-} from "../../operations/images/images-contract.ts";
-import { checkMountContract, listMountsContract } from "../../operations/mounts/mounts-contract.ts";
-import { listPackagesContract, prunePackagesContract } from "../../operations/packages/packages-contract.ts";
+import { buildImagesContract, listImagesContract, pullImagesContract } from "../../operations/images-contract.ts";
+import { checkMountContract, listMountsContract } from "../../operations/mounts-contract.ts";
+import { listPackagesContract, prunePackagesContract } from "../../operations/packages-contract.ts";
 import type { CallOptions } from "./call-options.ts";
 import type { Calls } from "./calls.ts";
 import type {

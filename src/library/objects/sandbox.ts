@@ -1,8 +1,8 @@
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import { getMetricsContract } from "../../operations/metrics/get-metrics-contract.ts";
 import { listAlertsContract } from "../../operations/metrics/list-alerts-contract.ts";
-import { copyIntoSandboxContract, copyOutOfSandboxContract } from "../../operations/sandboxes/copies/copy-contract.ts";
-import { execInSandboxContract, openTerminalContract } from "../../operations/sandboxes/programs/exec-contract.ts";
+import { copyIntoSandboxContract, copyOutOfSandboxContract } from "../../operations/sandboxes/copy-contract.ts";
+import { execInSandboxContract, openTerminalContract } from "../../operations/sandboxes/exec-contract.ts";
 import { findSandboxPlaceContract } from "../../operations/sandboxes/sandbox-place-contract.ts";
 import {
   listSandboxesContract,
@@ -13,7 +13,7 @@ import type { CallOptions, SandboxRunCall, TerminalCall } from "./call-options.t
 import type { Calls } from "./calls.ts";
 import type { Execution } from "./execution.ts";
 import { Files } from "./files.ts";
-import type { Result } from "./forms/result.ts";
+import type { Result } from "./result.ts";
 import type {
   CopyLimits,
   ExecOptions,
@@ -33,9 +33,9 @@ import type {
   TerminalResult,
 } from "./generated/results.ts";
 import type { Place, PlaceSource } from "./places.ts";
-import { followSandboxLog, type LogOptions } from "./programs/follow-log.ts";
-import { Processes } from "./programs/processes.ts";
-import { withCommand } from "./programs/with-command.ts";
+import { followSandboxLog, type LogOptions } from "./follow-log.ts";
+import { Processes } from "./processes.ts";
+import { withCommand } from "./with-command.ts";
 
 /** Live sandboxes: here all of this machine's user, including other processes'; on a server only the key's own. */
 export class Sandboxes {

@@ -14,8 +14,8 @@ import type { Execution } from "./execution.ts";
 import { Files } from "./files.ts";
 import type { ContextOptions, SessionOptions, SessionRunOptions } from "./generated/options.ts";
 import type { ContextRow, SessionDetails, SessionRow, SessionRunResult } from "./generated/results.ts";
-import { Processes } from "./programs/processes.ts";
-import type { Result } from "./forms/result.ts";
+import { Processes } from "./processes.ts";
+import type { Result } from "./result.ts";
 
 /** Sessions keep their files from run to run. */
 export class Sessions {

@@ -1,11 +1,11 @@
-import { readTestReportContract } from "../../operations/tests/read-test-report-contract.ts";
-import { runTestsContract } from "../../operations/tests/run-tests-contract.ts";
+import { readTestReportContract } from "../../operations/read-test-report-contract.ts";
+import { runTestsContract } from "../../operations/run-tests-contract.ts";
 import type { RunOptions } from "./call-options.ts";
 import type { Calls } from "./calls.ts";
 import type { Execution } from "./execution.ts";
 import type { TestsOptions } from "./generated/options.ts";
 import type { TestsResult } from "./generated/results.ts";
-import type { Result } from "./forms/result.ts";
+import type { Result } from "./result.ts";
 
 /** Test runs of projects. */
 export class Tests {

@@ -9,14 +9,16 @@ import { GloveboxError, toGloveboxError } from "../../errors/glovebox-error.ts";
 import type { CallOperation } from "../../operations/contract/operation-call.ts";
 import type { Platform } from "../../platform/platform.ts";
 import { unknownTool } from "../protocol-errors.ts";
-import { declaresTasks } from "../tasks/task-methods.ts";
-import type { CreateTaskResult, Tasks } from "../tasks/tasks.ts";
+import { declaresTasks } from "../task-methods.ts";
+import type { CreateTaskResult, Tasks } from "../tasks.ts";
 import type { OfferedTool } from "./offered-tool.ts";
 import { tellProgress } from "./progress-notices.ts";
-import { tellAlerts } from "./alert-notices.ts";
-import { parseToolArguments } from "./arguments/tool-arguments.ts";
 import { viewArtifact, viewArtifactTool } from "./view-artifact.ts";
 import { errorResult, runningResult, toolResult } from "./tool-result.ts";
+import { nearest } from "../../base/nearest.ts";
+import { parseRequest } from "../../operations/contract/parse-request.ts";
+import { followUpSchema } from "./input-schema.ts";
+import { jsonSchema, type JsonSchema } from "./json-schema.ts";
 
 /** A call that takes longer becomes a task if its client supports tasks. */
 const taskAfterMs = 5_000;
@@ -160,4 +162,183 @@ async function answer(
     endAlerts();
     signal.removeEventListener("abort", onAbort);
   }
+}
+
+/** Maximum notices per call, as programs can cause alerts. */
+const maxNotices = 50;
+
+/** Notifies the client of alerts for its principal's sandboxes during a call; the returned function stops that. */
+function tellAlerts(
+  alertBook: Pick<Platform["alertBook"], "listen">,
+  principal: string,
+  { mcpReq }: ServerContext,
+): () => void {
+  let told = 0;
+  return alertBook.listen((alert, owner) => {
+    if (owner !== principal || ++told > maxNotices) return;
+    // The newest revision keeps it for a year and has no replacement.
+    // oxlint-disable-next-line typescript/no-deprecated
+    mcpReq.log(alert.state === "start" ? "warning" : "info", alert, "glovebox.alerts").catch(() => {
+      // The client is gone; the code that serves it notices that itself.
+    });
+  });
+}
+
+/** What a tool call requests: new work, or the state of running work. */
+type ToolArguments =
+  | { readonly type: "begin"; readonly request: Record<string, unknown> }
+  | { readonly type: "follow"; readonly runId: string; readonly cancel: boolean };
+
+/** @throws INVALID_REQUEST naming every problem by field, and the correct form */
+export function parseToolArguments(offered: OfferedTool, given: unknown): ToolArguments {
+  const { cancel: asked, ...others } = withoutAbsent(offered, given);
+  const isFollowUp = offered.tool.mayTakeLong && Object.hasOwn(others, "run_id");
+  try {
+    if (isFollowUp) {
+      const { run_id: runId, cancel = false } = parseRequest(
+        { request: followUpSchema },
+        asked === undefined ? others : { ...others, cancel: asked },
+      );
+      return { type: "follow", runId, cancel };
+    }
+    // Without a run there is nothing to cancel.
+    const isIdle = offered.tool.mayTakeLong && asked === false;
+    const request = asked === undefined || isIdle ? others : { ...others, cancel: asked };
+    return { type: "begin", request: parseRequest(offered, { ...offered.tool.defaults, ...request }) };
+  } catch (error) {
+    throw withForm(offered, toGloveboxError(error), isFollowUp);
+  }
+}
+
+function withoutAbsent(offered: OfferedTool, given: unknown): Readonly<Record<string, unknown>> {
+  return forgiveArguments(offered, given) as Readonly<Record<string, unknown>>;
+}
+
+/** The error with a correct example, so that a model can fix its call without requesting the tool list. */
+function withForm(offered: OfferedTool, error: GloveboxError, isFollowUp: boolean): GloveboxError {
+  if (error.errorType !== "INVALID_REQUEST") return error;
+  const form = isFollowUp ? { run_id: "run-..." } : exampleOf(offered);
+  const known = Object.keys(isFollowUp ? followUpSchema.shape : offered.request.shape);
+  const problems = (error.context["problems"] ?? []) as readonly { readonly field: string; readonly message: string }[];
+  const hints = problems
+    .filter(({ message }) => message.startsWith("unknown field"))
+    .map(({ field }) => hintFor(field, known));
+  return new GloveboxError("INVALID_REQUEST", error.message, {
+    suggestion: [...new Set(hints), `Call ${offered.name} again in this form: ${JSON.stringify(form)}.`].join(" "),
+    context: error.context,
+  });
+}
+
+function hintFor(field: string, known: readonly string[]): string {
+  const meant = nearest(field, known);
+  return meant === null ? `Its fields are ${known.join(", ")}.` : `For ${field.slice(0, 80)} write ${meant}.`;
+}
+
+/** A valid call of each tool, with the fields that most calls have. */
+const examples: Readonly<Record<string, object>> = {
+  execute_code: { language: "python", code: "print(6 * 7)" },
+  run_code: { code: "console.log(6 * 7)", language: "typescript" },
+  end_session: {},
+  list_files: { path: "." },
+  read_file: { path: "out.txt" },
+  write_file: { path: "in.txt", content: "..." },
+  edit_file: { path: "in.txt", old_text: "...", new_text: "..." },
+  run_tests: { project_path: "project", test_command: "npm test" },
+  run_agent: { group: "family-chat", prompt: "What is on today's list?" },
+  start_preview: { project_path: "project", command: "npm run dev", port: 3000 },
+  preview_status: { id: "the preview's container_id" },
+  stop_preview: { id: "the preview's container_id" },
+  create_environment: { image: "python:3.14", project_root: "project" },
+  run_command: { env_id: "the env_id", command: ["npm", "test"] },
+  list_environments: {},
+  destroy_environment: { env_id: "the env_id" },
+  start_process: { command: ["npm", "start"], ports: [3000] },
+  list_processes: {},
+  write_stdin: { process_id: "the process_id", text: "y\n" },
+  stop_process: { process_id: "the process_id" },
+  read_logs: { id: "the sandbox_id", tail: 100 },
+  get_metrics: { sandbox_id: "the sandbox_id" },
+  list_alerts: {},
+};
+
+/** A correct call of a tool, to show after a wrong one. */
+export function exampleOf({ name, request }: Pick<OfferedTool, "name" | "request">): object {
+  const { required = [] } = jsonSchema(request, "input");
+  return examples[name] ?? Object.fromEntries(required.map((field) => [field, "..."] as const));
+}
+
+/** Names that models use for languages. */
+const shortLanguages: Readonly<Record<string, string>> = { py: "python", js: "javascript", ts: "typescript" };
+
+/** Fields with a name or a path, for which an empty string means nothing; content may well be empty. */
+const namesSomething = /(^|_)(id|path|root|cwd|engine|image|runtime)$/;
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/**
+ * The arguments in the contract's form, if what a model wrote can only mean one thing: null and an empty id, enum,
+ * number or path for absent, "10" for a number, `py`, `js` and `ts`, one string for a list. Anything else that is wrong is left, to be rejected with its field's name.
+ */
+export function forgiveArguments({ request }: Pick<OfferedTool, "request">, given: unknown): unknown {
+  return isFields(given) ? forgiveFields(jsonSchema(request, "input").properties ?? {}, given) : given;
+}
+
+function forgiveFields(properties: Readonly<Record<string, JsonSchema>>, given: Fields): Fields {
+  const entries = Object.entries(given).flatMap(([field, value]): [string, unknown][] => {
+    const schema = Object.hasOwn(properties, field) ? properties[field] : undefined;
+    if (value === null) return [];
+    if (schema === undefined) return value === "" && namesSomething.test(field) ? [] : [[field, value]];
+    if (value === "" && isAbsentWhenEmpty(field, schema)) return [];
+    return [[field, forgiveValue(field, schema, value)]];
+  });
+  return Object.fromEntries(entries);
+}
+
+function isAbsentWhenEmpty(field: string, schema: JsonSchema): boolean {
+  return isNumber(schema) || schema.enum !== undefined || (isText(schema) && namesSomething.test(field));
+}
+
+function forgiveValue(field: string, schema: JsonSchema, value: unknown): unknown {
+  if (isFields(value)) return schema.properties === undefined ? value : forgiveFields(schema.properties, value);
+  const list = listOf(schema);
+  if (list !== undefined) return forgiveList(field, schema, { items: list, value });
+  if (typeof value !== "string") return value;
+  if (isNumber(schema) && /^\s*-?\d+(\.\d+)?\s*$/.test(value)) return Number(value);
+  if (field === "language" && Object.hasOwn(shortLanguages, value)) return shortLanguages[value];
+  return value;
+}
+
+function forgiveList(
+  field: string,
+  schema: JsonSchema,
+  { items, value }: { readonly items: JsonSchema; readonly value: unknown },
+): unknown {
+  if (Array.isArray(value)) {
+    return value.map((item: unknown) => (typeof item === "string" ? forgiveItem(field, items, item) : item));
+  }
+  const isOneOf = schema.anyOf?.some((each) => each.type === "string" && isWord(each, value)) ?? false;
+  if (typeof value !== "string" || value === "" || isOneOf) return value;
+  return [forgiveItem(field, items, value)];
+}
+
+function forgiveItem(field: string, items: JsonSchema, item: string): unknown {
+  return isNumber(items) ? forgiveValue(field, items, item) : item;
+}
+
+/** Whether a string matches this alternative. */
+function isWord({ const: word }: JsonSchema, value: unknown): boolean {
+  return word === undefined || word === value;
+}
+
+const isNumber = ({ type }: JsonSchema): boolean => type === "number" || type === "integer";
+const isText = ({ type }: JsonSchema): boolean => type === "string";
+
+/** The schema of a list's items, if it is or may be a list. */
+function listOf({ type, items, anyOf }: JsonSchema): JsonSchema | undefined {
+  if (type === "array") return items ?? {};
+  return anyOf?.map(listOf).find((each) => each !== undefined);
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { operationTable } from "../../operations/table.ts";
 import { offeredTools } from "./offered-tool.ts";
-import type { ToolDeployment } from "./schemas/tool-deployment.ts";
-import { toolList } from "./tool-list.ts";
+import type { ToolDeployment } from "./tool-deployment.ts";
+import { toolList } from "../mcp-door.ts";
 import { parseProfiles, profilesWith, type ToolProfile } from "./tool-profiles.ts";
 
 const limits = { cpus: 2, memory_mb: 2048, timeout_seconds: 1800, pids: 512, disk_mb: 10_240 };

@@ -1,15 +1,13 @@
 import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/server";
 import type { GloveboxError, WireError } from "../../errors/glovebox-error.ts";
-import type { KeptTexts } from "../../calls/kept-texts.ts";
+import type { KeptTexts, ShortenedField } from "../../calls/kept-texts.ts";
 import type { CallEnd, RunningCall } from "../../calls/running-call.ts";
-import { shorten, type Cut } from "./shorten.ts";
 import type { ToolImage } from "../../operations/contract/operation-contract.ts";
 import type { OfferedTool } from "./offered-tool.ts";
-import { leaveOutBytes, pictureType } from "./answers/leave-out-bytes.ts";
+import { leaveOutBytes, pictureType } from "./leave-out-bytes.ts";
 import { plainText } from "../../base/plain-text.ts";
-import { withPlainTexts } from "./answers/plain-text.ts";
-import { withoutPadding } from "./answers/without-padding.ts";
 import { viewCall } from "./view-artifact.ts";
+import { isForAgents } from "./agent-fields.ts";
 
 /**
  * Maximum characters of an answer to an agent, and of one text in it: clients warn about answers above 10,000 tokens,
@@ -121,4 +119,134 @@ function logsOf({ field }: Cut, answer: unknown): string {
 function shortenedField({ cut, uri }: { cut: Cut; uri: string | null }): Readonly<Record<string, unknown>> {
   const { field, unit, kept, total } = cut;
   return { field, unit, kept, total, resource: uri };
+}
+
+/** What was left out of one field. */
+interface Cut extends ShortenedField {
+  readonly unit: "characters" | "items";
+  readonly kept: number;
+  readonly total: number;
+}
+
+interface ShortenLimits {
+  /** Characters of the whole value as JSON. */
+  readonly total: number;
+  /** Characters of one text, and a tenth of it items of one list; smaller where the total demands it. */
+  readonly text: number;
+  /** Characters of the output of a program; default: as of any text. */
+  readonly stream?: number;
+}
+
+/** Fields that hold what a program wrote. */
+const streams: ReadonlySet<string> = new Set(["stdout", "stderr", "stdout_tail", "stderr_tail", "output", "logs"]);
+
+/** Share of a text's room that goes to its beginning; the rest goes to its end. */
+const headShare = 0.6;
+/** Below it nothing is shortened further. */
+const minText = 100;
+
+/** A response whose long texts keep their head and tail, and whose long lists keep their first items. */
+export function shorten(
+  value: unknown,
+  { total, text, stream = text }: ShortenLimits,
+): { readonly value: unknown; readonly cuts: readonly Cut[] } {
+  for (let room = text; ; room = Math.floor(room / 2)) {
+    const cuts: Cut[] = [];
+    const shortened = shortenPart(value, "", { room, stream: Math.min(room, stream) }, cuts);
+    if (room < minText || JSON.stringify(shortened).length <= total) return { value: shortened, cuts };
+  }
+}
+
+interface Rooms {
+  readonly room: number;
+  readonly stream: number;
+}
+
+function shortenPart(value: unknown, field: string, rooms: Rooms, cuts: Cut[]): unknown {
+  const { room } = rooms;
+  if (typeof value === "string") return shortenText(value, field, streams.has(field) ? rooms.stream : room, cuts);
+  if (Array.isArray(value)) {
+    const kept = Math.max(1, Math.floor(room / 10));
+    if (value.length > kept) {
+      const whole = JSON.stringify(value, null, 1);
+      cuts.push({ field, unit: "items", kept, total: value.length, whole, mediaType: null });
+    }
+    return value.slice(0, kept).map((item, index) => shortenPart(item, `${field}[${index}]`, rooms, cuts));
+  }
+  if (typeof value !== "object" || value === null) return value;
+  const entries = Object.entries(value).map(([key, part]) => {
+    const path = field === "" ? key : `${field}.${key}`;
+    return [key, shortenPart(part, path, rooms, cuts)];
+  });
+  return Object.fromEntries(entries);
+}
+
+function shortenText(text: string, field: string, room: number, cuts: Cut[]): string {
+  if (text.length <= room) return text;
+  // For a tail, the end matters.
+  const share = field.endsWith("_tail") ? 0 : headShare;
+  const headEnd = wholeCharacters(text, Math.floor(room * share));
+  const tailStart = wholeCharacters(text, text.length - Math.floor(room * (1 - share)));
+  const left = tailStart - headEnd;
+  const kept = text.length - left;
+  cuts.push({ field, unit: "characters", kept, total: text.length, whole: text, mediaType: null });
+  return `${text.slice(0, headEnd)}\n[... ${left} characters left out ...]\n${text.slice(tailStart)}`;
+}
+
+/** The index, or the one before it if it would split a surrogate pair. */
+function wholeCharacters(text: string, index: number): number {
+  const before = text.charCodeAt(index - 1);
+  return before >= 0xd800 && before <= 0xdbff ? index - 1 : index;
+}
+
+/** The value with all texts plain, except the content of files, which is unchanged. */
+export function withPlainTexts(value: unknown): unknown {
+  if (typeof value === "string") return plainText(value);
+  if (Array.isArray(value)) return value.map(withPlainTexts);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, part]) => [key, key === "content" ? part : withPlainTexts(part)]),
+  );
+}
+
+/** Included only if true. */
+const whereTrue: ReadonlySet<string> = new Set(["truncated", "read_only", "variables_lost"]);
+/** Included only if not empty. */
+const whereFilled: ReadonlySet<string> = new Set([
+  "stdout",
+  "stderr",
+  "stdout_tail",
+  "stderr_tail",
+  "output",
+  "warnings",
+  "alerts",
+  "tooling_files",
+  "packages_installed",
+  "displays",
+]);
+
+/** An answer without fields that are false, empty or redundant; an answer's only field is always kept. */
+export function withoutPadding(answer: object): object {
+  const { container_id: id } = answer as { readonly container_id?: unknown };
+  const entries = Object.entries(answer).map(([field, value]): [string, unknown] => {
+    if (!Array.isArray(value)) return [field, value];
+    return [field, id === undefined ? value : value.map((row: unknown) => withoutId(row, id))];
+  });
+  if (entries.length < 2) return answer;
+  return Object.fromEntries(entries.filter(([field, value]) => isForAgents(field, answer) && !isPadding(field, value)));
+}
+
+/** A row of an answer that names the sandbox once for all rows. */
+function withoutId(row: unknown, id: unknown): unknown {
+  if (typeof row !== "object" || row === null || (row as { readonly container_id?: unknown }).container_id !== id) {
+    return row;
+  }
+  return Object.fromEntries(Object.entries(row).filter(([field]) => field !== "container_id"));
+}
+
+function isPadding(field: string, value: unknown): boolean {
+  if (value === null) return true;
+  if (value === false) return whereTrue.has(field);
+  if (value === 0) return field.endsWith("_dropped_bytes");
+  return whereFilled.has(field) && (value as { readonly length?: number }).length === 0;
 }

@@ -3,8 +3,8 @@ import { z } from "zod";
 import type { KeptTexts } from "../../calls/kept-texts.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import { parseRequest } from "../../operations/contract/parse-request.ts";
-import { pictureType } from "./answers/leave-out-bytes.ts";
-import { jsonSchema } from "./schemas/json-schema.ts";
+import { pictureType } from "./leave-out-bytes.ts";
+import { jsonSchema } from "./json-schema.ts";
 
 const request = z.strictObject({ uri: z.string() });
 

@@ -1,4 +1,4 @@
-import type { LimitsRequest } from "./request/run-settings-schema.ts";
+import type { LimitsRequest } from "./run-settings-schema.ts";
 
 /**
  * What a caller may do, if that is less than the deployment allows. It never allows more than the deployment does:

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { toGloveboxError } from "../../errors/glovebox-error.ts";
-import { listOf, textsByName } from "./request/bounded-schemas.ts";
+import { listOf, textsByName } from "./bounded-schemas.ts";
 import { parseRequest } from "./parse-request.ts";
 
 const request = z.strictObject({ names: z.array(z.string()), inner: z.strictObject({ a: z.string() }).optional() });

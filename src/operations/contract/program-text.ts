@@ -1,5 +1,5 @@
 import { alertLines } from "./alert-schema.ts";
-import type { ProgramResponse } from "./request/program-schema.ts";
+import type { ProgramResponse } from "./program-schema.ts";
 
 /** A response about a program for an agent to read: the verdict in a line, what to do, the output, then the rest. */
 export function programText(response: ProgramResponse, lines: readonly string[]): string {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { bunVersion } from "../../base/bun/bun-packages.ts";
+import { bunVersion } from "../../base/bun-packages.ts";
 import { imageFindings } from "./image-findings.ts";
 
 describe("imageFindings", () => {

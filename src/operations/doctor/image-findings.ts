@@ -1,7 +1,7 @@
 import type { Engine, EngineName } from "../../engines/engine.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import { defaultSessionImage } from "../../policy/session-profile.ts";
-import { bunLabel, bunVersion } from "../../base/bun/bun-packages.ts";
+import { bunLabel, bunVersion } from "../../base/bun-packages.ts";
 import type { Finding } from "./finding-schema.ts";
 
 /** Labels of an image. */

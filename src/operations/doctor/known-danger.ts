@@ -1,4 +1,4 @@
-import type { AffectedVersions } from "../../base/versions/affected-versions.ts";
+import type { AffectedVersions } from "../../base/affected-versions.ts";
 import type { Severity } from "./finding-schema.ts";
 
 /** A known vulnerability of an engine's component. */

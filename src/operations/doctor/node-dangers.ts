@@ -1,5 +1,5 @@
-import { fixedVersion } from "../../base/versions/affected-versions.ts";
-import { parseUpstreamVersion } from "../../base/versions/upstream-version.ts";
+import { fixedVersion } from "../../base/affected-versions.ts";
+import { parseUpstreamVersion } from "../../base/upstream-version.ts";
 import type { EngineSetup } from "../../engines/engine-setup.ts";
 import { nodeFaults } from "../../engines/node-faults.ts";
 import type { Finding } from "./finding-schema.ts";

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { EngineComponent, EngineSetup } from "../../engines/engine-setup.ts";
 import type { Finding } from "./finding-schema.ts";
 import { knownDangers } from "./known-dangers.ts";
-import { parseUpstreamVersion } from "../../base/versions/upstream-version.ts";
+import { parseUpstreamVersion } from "../../base/upstream-version.ts";
 import { versionFindings } from "./version-findings.ts";
 
 function findings(component: EngineComponent, setup: EngineSetup = {}): readonly Finding[] {

@@ -1,5 +1,5 @@
-import { fixedVersion } from "../../base/versions/affected-versions.ts";
-import { parseUpstreamVersion, type UpstreamVersion } from "../../base/versions/upstream-version.ts";
+import { fixedVersion } from "../../base/affected-versions.ts";
+import { parseUpstreamVersion, type UpstreamVersion } from "../../base/upstream-version.ts";
 import type { EngineComponent, EngineSetup } from "../../engines/engine-setup.ts";
 import type { Finding } from "./finding-schema.ts";
 import type { KnownDanger } from "./known-danger.ts";

@@ -2,7 +2,7 @@ import { invalidField } from "../../errors/glovebox-error.ts";
 import { checkEnvironment } from "../../policy/request/environment.ts";
 import { resolveWorkingDirectory } from "../../policy/request/working-directory.ts";
 import type { CommandSpec } from "../../workloads/program/command-spec.ts";
-import type { RequestCommand } from "../contract/request/command-schema.ts";
+import type { RequestCommand } from "../contract/command-schema.ts";
 import { readCommand } from "../handling/read-command.ts";
 import { projectFolder } from "../../workloads/environment/environment-spec.ts";
 

@@ -1,10 +1,10 @@
 import { z } from "zod";
-import { commandsSchema } from "../contract/request/command-schema.ts";
-import { maxSetupCommands } from "../contract/request/request-maxima.ts";
-import { labelsSchema } from "../contract/request/labels-schema.ts";
+import { commandsSchema } from "../contract/command-schema.ts";
+import { maxSetupCommands } from "../contract/request-maxima.ts";
+import { labelsSchema } from "../contract/labels-schema.ts";
 import { defineOperation } from "../contract/operation-contract.ts";
-import { limitsShown, runSettings } from "../contract/request/run-settings-schema.ts";
-import { secretsSchema } from "../contract/request/secrets-schema.ts";
+import { limitsShown, runSettings } from "../contract/run-settings-schema.ts";
+import { secretsSchema } from "../contract/secrets-schema.ts";
 import { warningLines } from "../contract/program-text.ts";
 import { isolationLevels, toolingFilesModes } from "../contract/wire-values.ts";
 import { variables } from "./environment-schema.ts";

@@ -2,7 +2,7 @@ import { createId } from "../../base/id.ts";
 import type { PlatformParts } from "../handling/platform-parts.ts";
 import { checkEnvironmentId } from "../../policy/request/environment-id.ts";
 import { parseNetwork } from "../../policy/network/network.ts";
-import { resolveLimits } from "../../policy/limits/resolve-limits.ts";
+import { resolveLimits } from "../../policy/resolve-limits.ts";
 import { projectFolder, type EnvironmentSpec, type Project } from "../../workloads/environment/environment-spec.ts";
 import { projectTools, type ImageName } from "../../workloads/dependencies/project-tools.ts";
 import { readProject } from "../../workloads/project/read-project.ts";

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { textsByName } from "../contract/request/bounded-schemas.ts";
-import { maxEnvironmentEntries } from "../contract/request/request-maxima.ts";
+import { textsByName } from "../contract/bounded-schemas.ts";
+import { maxEnvironmentEntries } from "../contract/request-maxima.ts";
 
 /** The field `env_id` of requests about one environment. */
 export const envId: z.ZodString = z

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { labelFilterSchema, labelsShown } from "../contract/request/labels-schema.ts";
-import { nameShown } from "../contract/request/name-schema.ts";
+import { labelFilterSchema, labelsShown } from "../contract/labels-schema.ts";
+import { nameShown } from "../contract/name-schema.ts";
 import { warningLines } from "../contract/program-text.ts";
 import { defineOperation } from "../contract/operation-contract.ts";
 import { toolingFilesSchema, toolingLines } from "./tooling-schema.ts";

@@ -1,7 +1,7 @@
 import { shortenTooling } from "../../policy/tooling/tooling-changes.ts";
 import { projectFolder } from "../../workloads/environment/environment-spec.ts";
 import { toolingWarnings } from "../../workloads/run/explain-tooling.ts";
-import { hasLabels } from "../contract/request/labels-schema.ts";
+import { hasLabels } from "../contract/labels-schema.ts";
 import { handle } from "../handling/handler.ts";
 import { destroyEnvironmentContract, listEnvironmentsContract } from "./environments-contract.ts";
 import { maxToolingFiles } from "./tooling-schema.ts";

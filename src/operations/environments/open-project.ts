@@ -3,7 +3,7 @@ import type { PlatformParts } from "../handling/platform-parts.ts";
 import { mountRefused } from "../../policy/mounts/mount-refused.ts";
 import { judgeHostPath } from "../../sandbox/mounts/mount-gate.ts";
 import type { Project } from "../../workloads/environment/environment-spec.ts";
-import { openMountGate } from "../mounts/open-mount-gate.ts";
+import { openMountGate } from "../open-mount-gate.ts";
 
 /** The folder of an environment, held open, and what the caller should know about it. */
 export interface OpenProject {

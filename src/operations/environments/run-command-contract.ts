@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { commandSchema } from "../contract/request/command-schema.ts";
+import { commandSchema } from "../contract/command-schema.ts";
 import { defineOperation } from "../contract/operation-contract.ts";
 import { alertLines, resultAlerts } from "../contract/alert-schema.ts";
-import { secretsSchema } from "../contract/request/secrets-schema.ts";
+import { secretsSchema } from "../contract/secrets-schema.ts";
 import { warningLines } from "../contract/program-text.ts";
 import { wireErrorSchema } from "../contract/wire-error-schema.ts";
 import { outcomes } from "../contract/wire-values.ts";

@@ -1,7 +1,7 @@
 import type { RequestOf } from "../contract/operation-contract.ts";
 import type { PlatformParts } from "../handling/platform-parts.ts";
 import { shortenTooling } from "../../policy/tooling/tooling-changes.ts";
-import { resolveLimits } from "../../policy/limits/resolve-limits.ts";
+import { resolveLimits } from "../../policy/resolve-limits.ts";
 import type { OperationCall } from "../contract/operation-call.ts";
 import { callListener } from "../handling/call-events.ts";
 import { errorOfRun } from "../handling/program-to-wire.ts";

@@ -1,11 +1,11 @@
 import { z } from "zod";
-import { listOf } from "../contract/request/bounded-schemas.ts";
-import { commandOrNothingSchema, commandSchema } from "../contract/request/command-schema.ts";
-import { maxPackages } from "../contract/request/request-maxima.ts";
+import { listOf } from "../contract/bounded-schemas.ts";
+import { commandOrNothingSchema, commandSchema } from "../contract/command-schema.ts";
+import { maxPackages } from "../contract/request-maxima.ts";
 import { defineOperation } from "../contract/operation-contract.ts";
-import { programResponse } from "../contract/request/program-schema.ts";
-import { runSettings } from "../contract/request/run-settings-schema.ts";
-import { secretsSchema } from "../contract/request/secrets-schema.ts";
+import { programResponse } from "../contract/program-schema.ts";
+import { runSettings } from "../contract/run-settings-schema.ts";
+import { secretsSchema } from "../contract/secrets-schema.ts";
 import { variables } from "./environment-schema.ts";
 import { toolingFilesSchema } from "./tooling-schema.ts";
 

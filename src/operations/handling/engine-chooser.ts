@@ -1,4 +1,4 @@
-import type { ChosenEngine } from "../../engines/choice/discover.ts";
+import type { ChosenEngine } from "../../engines/discover.ts";
 import type { Isolation } from "../../policy/isolation.ts";
 
 /** `session` for `run_code` and what belongs to its session; `other` for everything else. */

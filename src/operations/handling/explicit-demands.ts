@@ -1,6 +1,6 @@
-import type { Demand } from "../../engines/enforcement/assert-enforceable.ts";
-import type { LimitKind } from "../../policy/limits/limits.ts";
-import type { LimitsRequest } from "../contract/request/run-settings-schema.ts";
+import type { Demand } from "../../engines/assert-enforceable.ts";
+import type { LimitKind } from "../../policy/limits.ts";
+import type { LimitsRequest } from "../contract/run-settings-schema.ts";
 
 /** Limits and policies that the request or the configuration names, as demands on the engine (SPEC RT5). */
 export function explicitDemands(

@@ -1,9 +1,18 @@
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { CallOperation, OperationCall } from "../contract/operation-call.ts";
-import type { GrantOf } from "../contract/grant.ts";
+import type { GrantOf, Grant } from "../contract/grant.ts";
 import type { OperationContract, RequestOf, ResponseOf } from "../contract/operation-contract.ts";
-import { grantedParts } from "./granted-parts.ts";
 import type { PlatformParts } from "./platform-parts.ts";
+import { existingPlace } from "../../config/real-place.ts";
+import { expandHome } from "../../config/expand-home.ts";
+import type { LoadedMountPolicy } from "../../config/load-mount-policy.ts";
+import { assertImageGranted } from "../../policy/granted-images.ts";
+import { assertNetworkGranted } from "../../policy/granted-networks.ts";
+import { grantedCeilings } from "../../policy/granted-ceilings.ts";
+import { agentImageFor } from "../../workloads/agent/agent-image.ts";
+import type { ChosenEngine } from "../../engines/discover.ts";
+import { grantRefused } from "../../policy/grant-refused.ts";
+import type { EngineChooser, EngineNeeds } from "./engine-chooser.ts";
 
 /** What an operation does. */
 export interface Handler<Contract extends OperationContract = OperationContract> {
@@ -43,4 +52,108 @@ export function operationCaller(handlers: HandlerTable, parts: PlatformParts, gr
 
 function operatorsOnly(name: string): GloveboxError {
   return new GloveboxError("PERMISSION_DENIED", `${name} is for the operator of this server, not for API keys.`);
+}
+
+/**
+ * The platform as one call sees it under its grant: handlers see only the engines, ceilings, networks, secrets and
+ * folders that it allows, so none has to check. Where the grant says nothing, the deployment's settings apply.
+ */
+export function grantedParts(parts: PlatformParts, grant: Grant): PlatformParts {
+  const { config, network } = parts;
+  const { networks, secrets } = grant;
+  const images = {
+    configured: configuredImages(config),
+    granted: grant.images ?? [...config.allowedImages, ...config.templates.map(({ image }) => image)],
+  };
+  return {
+    ...parts,
+    ...(grant.engines === null ? {} : grantedEngines(parts, grant.engines)),
+    config: {
+      ...config,
+      ceilings: grantedCeilings(config.ceilings, grant.ceilings),
+      secrets: secrets === null ? config.secrets : config.secrets.filter(({ name }) => secrets.includes(name)),
+    },
+    assertNetworkAllowed: (policy, field) => {
+      parts.assertNetworkAllowed(policy, field);
+      if (networks !== null) assertNetworkGranted(policy, networks, field);
+    },
+    checkImage: (reference, field = "image") => {
+      assertImageGranted(parts.checkImage(reference, field), images, field);
+      return reference;
+    },
+    // Also for what a project's files name: a devcontainer, the FROM of a Dockerfile.
+    provideImage: async (needed, ...rest) => {
+      if (needed.origin === "configured") return parts.provideImage(needed, ...rest);
+      assertImageGranted(
+        needed.image,
+        images,
+        needed.origin === "project" ? "the image of the project's files" : "image",
+      );
+      return parts.provideImage({ ...needed, origin: "request" }, ...rest);
+    },
+    // Every network access goes through it, including those of an environment's preparation.
+    network: {
+      grant: async (policy, principal) => {
+        if (networks !== null) assertNetworkGranted(policy, networks);
+        return network.grant(policy, principal);
+      },
+    },
+    loadMountPolicy: async () => boundMounts(await parts.loadMountPolicy(), grant.mountRoots, parts.host.homeDirectory),
+  };
+}
+
+/** Those of single groups are their own, and so are templates that only this deployment has. */
+function configuredImages({ images, templates, sessionBaseImage, agents }: PlatformParts["config"]): readonly string[] {
+  const usual = templates.filter(({ isUsual }) => isUsual).map(({ image }) => image);
+  const own = [...usual, sessionBaseImage];
+  return [...new Set([...Object.values(images), ...own, agentImageFor(agents.agent, agents.image)])];
+}
+
+async function boundMounts(
+  loaded: LoadedMountPolicy,
+  mountRoots: Grant["mountRoots"],
+  homeDirectory: string,
+): Promise<LoadedMountPolicy> {
+  if (mountRoots === null) return loaded;
+  const places = await Promise.all(mountRoots.map((root) => existingPlace(expandHome(root, homeDirectory))));
+  const within = places.filter((place) => place !== null);
+  return { ...loaded, policy: { ...loaded.policy, within } };
+}
+
+type Choose = (name: string | undefined, needs?: EngineNeeds) => Promise<ChosenEngine>;
+
+/** Chooses among the engines that a grant names; a call that names none gets the first of them that answers. */
+export function grantedEngines(
+  chooser: Pick<EngineChooser, "chooseEngine" | "chooseSessionEngine">,
+  granted: readonly string[],
+): Pick<EngineChooser, "chooseEngine" | "chooseSessionEngine"> {
+  const refuse = (value: string): GloveboxError =>
+    grantRefused({ field: "engine", value, rule: "engines", allowed: granted });
+  const within =
+    (choose: Choose): Choose =>
+    async (name, needs) => {
+      if (name !== undefined && name !== "auto") {
+        if (!granted.includes(name)) throw refuse(name);
+        return choose(name, needs);
+      }
+      const usual = await choose(name, needs).catch((error: unknown) => error);
+      if (isChosen(usual) && granted.includes(usual.engine.name)) return usual;
+      let problem: unknown = isChosen(usual) ? refuse(usual.engine.name) : usual;
+      for (const each of granted) {
+        try {
+          return await choose(each, needs);
+        } catch (error) {
+          problem = error;
+        }
+      }
+      throw problem;
+    };
+  return {
+    chooseEngine: within((name, needs) => chooser.chooseEngine(name, needs)),
+    chooseSessionEngine: within((name, needs) => chooser.chooseSessionEngine(name, needs)),
+  };
+}
+
+function isChosen(value: unknown): value is ChosenEngine {
+  return typeof value === "object" && value !== null && "engine" in value;
 }

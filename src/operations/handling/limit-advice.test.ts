@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { gibibyte } from "../../base/bytes.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
-import type { LimitKind } from "../../policy/limits/limits.ts";
+import type { LimitKind } from "../../policy/limits.ts";
 import { withLimitAdvice } from "./limit-advice.ts";
 
 const ceilings = { timeoutMs: 60_000, memoryBytes: gibibyte };

@@ -1,6 +1,6 @@
 import { mebibyte } from "../../base/bytes.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
-import type { LimitKind, Limits } from "../../policy/limits/limits.ts";
+import type { LimitKind, Limits } from "../../policy/limits.ts";
 
 /** What ran, and the highest limits it could have had. */
 export interface RunLimits {

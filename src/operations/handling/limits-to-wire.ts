@@ -1,5 +1,5 @@
-import { toField } from "../../policy/limits/limit-fields.ts";
-import type { Limits } from "../../policy/limits/limits.ts";
+import { toField } from "../../policy/limit-fields.ts";
+import type { Limits } from "../../policy/limits.ts";
 
 /** Limits in the wire's units. */
 export function limitsToWire(limits: Limits): {

@@ -1,7 +1,7 @@
 import { toGloveboxError } from "../../errors/glovebox-error.ts";
-import type { ServerMetrics } from "../../telemetry/prometheus/server-metrics.ts";
+import type { ServerMetrics } from "../../telemetry/server-metrics.ts";
 import type { SpanStart } from "../../base/span.ts";
-import type { Tracing } from "../../telemetry/traces/tracing.ts";
+import type { Tracing } from "../../telemetry/tracing.ts";
 import type { CallOperation } from "../contract/operation-call.ts";
 import type { OperationContract } from "../contract/operation-contract.ts";
 

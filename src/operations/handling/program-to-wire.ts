@@ -1,6 +1,6 @@
 import { mebibyte } from "../../base/bytes.ts";
 import type { GloveboxError } from "../../errors/glovebox-error.ts";
-import type { ProgramResponse, RunResponse } from "../contract/request/program-schema.ts";
+import type { ProgramResponse, RunResponse } from "../contract/program-schema.ts";
 import type { ProgramResult } from "../../workloads/run/program-result.ts";
 import { withLimitAdvice, type RunLimits } from "./limit-advice.ts";
 

@@ -2,7 +2,7 @@ import { utf8Length } from "../../base/streams/utf8.ts";
 import { wordsAsShellLine } from "../../base/shell-line.ts";
 import { invalidField } from "../../errors/glovebox-error.ts";
 import { checkArguments, maxArgumentBytes } from "../../policy/request/arguments.ts";
-import type { RequestCommand } from "../contract/request/command-schema.ts";
+import type { RequestCommand } from "../contract/command-schema.ts";
 
 /**
  * A request's command as a program and its arguments: a string is run by `sh -c`. @throws INVALID_REQUEST naming the

@@ -1,9 +1,9 @@
-import { readSecret } from "../../config/secrets/read-secret.ts";
+import { readSecret } from "../../config/read-secret.ts";
 import type { PlatformParts } from "./platform-parts.ts";
-import type { LimitKind } from "../../policy/limits/limits.ts";
+import type { LimitKind } from "../../policy/limits.ts";
 import { checkEnvironment } from "../../policy/request/environment.ts";
 import { chooseSecrets, type RequestedSecrets } from "../../policy/secrets.ts";
-import type { ProgramSecret } from "../../sandbox/secrets/program-secret.ts";
+import type { ProgramSecret } from "../../sandbox/program-secret.ts";
 
 /** Who requests secrets, and for what. */
 export interface SecretsAsker {

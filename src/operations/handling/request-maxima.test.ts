@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { parseNetwork } from "../../policy/network/network.ts";
 import { checkPackages } from "../../policy/package-specs.ts";
-import { parseGlobs } from "../../policy/patterns/glob.ts";
+import { parseGlobs } from "../../policy/glob.ts";
 import { checkArguments } from "../../policy/request/arguments.ts";
 import { checkFileCount } from "../../policy/request/context-files.ts";
 import { maxEnvironmentEntries as maxOfPolicy } from "../../policy/request/environment.ts";
-import { sizedSchemaOf, type SizedSchema } from "../contract/request-sizes.ts";
-import * as maxima from "../contract/request/request-maxima.ts";
+import { sizedSchemaOf, type SizedSchema } from "../contract/parse-request.ts";
+import * as maxima from "../contract/request-maxima.ts";
 import { operationTable } from "../table.ts";
 
 /** Lists, and objects of any names, that have no maximum. */

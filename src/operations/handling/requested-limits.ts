@@ -1,7 +1,7 @@
 import type { Config } from "../../config/config.ts";
-import type { LimitKind, Limits } from "../../policy/limits/limits.ts";
-import { resolveLimits } from "../../policy/limits/resolve-limits.ts";
-import type { LimitsRequest } from "../contract/request/run-settings-schema.ts";
+import type { LimitKind, Limits } from "../../policy/limits.ts";
+import { resolveLimits } from "../../policy/resolve-limits.ts";
+import type { LimitsRequest } from "../contract/run-settings-schema.ts";
 
 /** A request's limits; a separate `timeout_seconds` is short for the one in `limits`. @throws INVALID_REQUEST */
 export function requestedLimits(

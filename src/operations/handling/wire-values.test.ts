@@ -6,7 +6,7 @@ import { mountUses } from "../../policy/mounts/mount-policy.ts";
 import { toolingChanges } from "../../policy/tooling/tooling-changes.ts";
 import { toolingFilesModes } from "../../policy/tooling/tooling-files.ts";
 import { outcomes } from "../../sandbox/outcome.ts";
-import { logStreams } from "../../telemetry/logs/log-entry.ts";
+import { logStreams } from "../../telemetry/log-entry.ts";
 import { verdicts } from "../../workloads/tests/verdict.ts";
 import { ownMediaTypes } from "../../workloads/session/variables/read-report.ts";
 import * as wire from "../contract/wire-values.ts";

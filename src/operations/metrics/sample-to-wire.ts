@@ -1,6 +1,6 @@
 import { mebibyte } from "../../base/bytes.ts";
-import type { MetricsSample } from "../../telemetry/metrics/sample.ts";
-import type { SampledSandbox } from "../../telemetry/metrics/sampler.ts";
+import type { MetricsSample } from "../../telemetry/sample.ts";
+import type { SampledSandbox } from "../../telemetry/sampler.ts";
 import type { WireSample } from "./sample-schema.ts";
 
 /** A sample on the wire. */

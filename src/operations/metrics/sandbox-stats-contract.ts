@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { nameShown } from "../contract/request/name-schema.ts";
+import { nameShown } from "../contract/name-schema.ts";
 import { defineOperation } from "../contract/operation-contract.ts";
 import { sampleFields, sampleLimits } from "./sample-schema.ts";
 

@@ -5,7 +5,19 @@ import type { PlatformParts } from "../handling/platform-parts.ts";
 import { meantSandbox } from "../sandboxes/meant-sandbox.ts";
 import { sandboxNotFound } from "../sandboxes/sandbox-errors.ts";
 import { sandboxStatsContract, type SandboxStatsRow } from "./sandbox-stats-contract.ts";
-import { usageRow } from "./usage-row.ts";
+import type { SampledSandbox } from "../../telemetry/sampler.ts";
+import { sampledToWire, sampleToWire } from "./sample-to-wire.ts";
+
+/** A sandbox with its newest sample, on the wire and for other processes of this user. */
+function usageRow(sampled: SampledSandbox, name: string | null): SandboxStatsRow {
+  const { last } = sampled.ring;
+  return {
+    container_id: sampled.observed.sandbox.id,
+    name,
+    ...sampledToWire(sampled),
+    sample: last === undefined ? null : sampleToWire(last),
+  };
+}
 
 /** What this user's sandboxes currently use: this process's own, and those of other processes that answer. */
 export const sandboxStatsHandler = handle(sandboxStatsContract, async (platform, { id: word }, call) => {

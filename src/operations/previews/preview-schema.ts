@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { alertLines, resultAlerts } from "../contract/alert-schema.ts";
-import { nameShown } from "../contract/request/name-schema.ts";
+import { nameShown } from "../contract/name-schema.ts";
 import { warningLines } from "../contract/program-text.ts";
 import { wireErrorSchema } from "../contract/wire-error-schema.ts";
 import { isolationLevels } from "../contract/wire-values.ts";

@@ -1,11 +1,11 @@
 import { z } from "zod";
-import { textsByName } from "../contract/request/bounded-schemas.ts";
-import { commandOrNothingSchema, commandSchema } from "../contract/request/command-schema.ts";
-import { maxEnvironmentEntries } from "../contract/request/request-maxima.ts";
-import { labelsSchema } from "../contract/request/labels-schema.ts";
+import { textsByName } from "../contract/bounded-schemas.ts";
+import { commandOrNothingSchema, commandSchema } from "../contract/command-schema.ts";
+import { maxEnvironmentEntries } from "../contract/request-maxima.ts";
+import { labelsSchema } from "../contract/labels-schema.ts";
 import { defineOperation } from "../contract/operation-contract.ts";
-import { runSettings } from "../contract/request/run-settings-schema.ts";
-import { secretsSchema } from "../contract/request/secrets-schema.ts";
+import { runSettings } from "../contract/run-settings-schema.ts";
+import { secretsSchema } from "../contract/secrets-schema.ts";
 import { previewSchema, previewText } from "./preview-schema.ts";
 
 /** Maximum seconds that a start may wait for the port, and the default. */

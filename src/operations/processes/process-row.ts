@@ -1,4 +1,4 @@
-import type { BackgroundProcess } from "../../workloads/place/background/background-process.ts";
+import type { BackgroundProcess } from "../../workloads/place/background-process.ts";
 import type { ProcessRow } from "./process-schema.ts";
 import type { ListProcessesResponse } from "./processes-contract.ts";
 

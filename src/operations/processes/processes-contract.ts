@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { defineOperation } from "../contract/operation-contract.ts";
-import { about, place } from "../contract/request/place-schema.ts";
+import { about, place } from "../contract/place-schema.ts";
 import { warningLines } from "../contract/program-text.ts";
 import { processSignals } from "../contract/wire-values.ts";
 import { toolingLines } from "../environments/tooling-schema.ts";

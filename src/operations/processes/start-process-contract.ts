@@ -1,11 +1,11 @@
 import { z } from "zod";
-import { listOf, textsByName } from "../contract/request/bounded-schemas.ts";
-import { commandSchema } from "../contract/request/command-schema.ts";
-import { maxEnvironmentEntries } from "../contract/request/request-maxima.ts";
+import { listOf, textsByName } from "../contract/bounded-schemas.ts";
+import { commandSchema } from "../contract/command-schema.ts";
+import { maxEnvironmentEntries } from "../contract/request-maxima.ts";
 import { defineOperation } from "../contract/operation-contract.ts";
-import { about, placeOrNewSession } from "../contract/request/place-schema.ts";
+import { about, placeOrNewSession } from "../contract/place-schema.ts";
 import { warningLines } from "../contract/program-text.ts";
-import { runSettings } from "../contract/request/run-settings-schema.ts";
+import { runSettings } from "../contract/run-settings-schema.ts";
 import { portLine, processSchema } from "./process-schema.ts";
 
 /** A server process has one or two. */

@@ -1,4 +1,4 @@
-import { probeEngine } from "../../engines/choice/probe-engine.ts";
+import { probeEngine } from "../../engines/probe-engine.ts";
 import { isOnlyByName } from "../../engines/engine-table.ts";
 import type { ContainerSummary, Engine } from "../../engines/engine.ts";
 import { labels, managed } from "../../engines/labels.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createId } from "../../base/id.ts";
-import { nameSchema } from "../contract/request/name-schema.ts";
+import { nameSchema } from "../contract/name-schema.ts";
 import type { PlatformParts } from "../handling/platform-parts.ts";
 import { meantSandbox } from "./meant-sandbox.ts";
 

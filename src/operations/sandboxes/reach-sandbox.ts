@@ -1,6 +1,6 @@
 import type { CallOperation, OperationCall } from "../contract/operation-call.ts";
 import type { PlatformParts } from "../handling/platform-parts.ts";
-import { reachedSandbox, type ReachedSandbox } from "../../sandbox/terminal/added-program.ts";
+import { reachedSandbox, type ReachedSandbox } from "../../sandbox/added-program.ts";
 import { meantSandbox } from "./meant-sandbox.ts";
 import { findSandboxes } from "./find-sandboxes.ts";
 import { noPeerServer, notYours, ownerElsewhere, ownerGone, sandboxEnded, sandboxNotFound } from "./sandbox-errors.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { about } from "../contract/request/place-schema.ts";
+import { about } from "../contract/place-schema.ts";
 import { defineOperation } from "../contract/operation-contract.ts";
 import { sandboxId } from "./sandbox-id-schema.ts";
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { labelFilterSchema, labelsShown } from "../contract/request/labels-schema.ts";
-import { nameShown, workShown } from "../contract/request/name-schema.ts";
+import { labelFilterSchema, labelsShown } from "../contract/labels-schema.ts";
+import { nameShown, workShown } from "../contract/name-schema.ts";
 import { wireErrorSchema } from "../contract/wire-error-schema.ts";
 
 const about = {

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { listOf } from "../contract/request/bounded-schemas.ts";
-import { nameShown, workShown } from "../contract/request/name-schema.ts";
-import { maxNamed } from "../contract/request/request-maxima.ts";
+import { listOf } from "../contract/bounded-schemas.ts";
+import { nameShown, workShown } from "../contract/name-schema.ts";
+import { maxNamed } from "../contract/request-maxima.ts";
 import { defineOperation } from "../contract/operation-contract.ts";
 
 const listSandboxesRequestSchema = z.strictObject({

@@ -1,11 +1,11 @@
 import { z } from "zod";
-import { listOf, textsByName } from "../contract/request/bounded-schemas.ts";
-import { maxArguments, maxEnvironmentEntries, maxPackages } from "../contract/request/request-maxima.ts";
+import { listOf, textsByName } from "../contract/bounded-schemas.ts";
+import { maxArguments, maxEnvironmentEntries, maxPackages } from "../contract/request-maxima.ts";
 import { defineOperation } from "../contract/operation-contract.ts";
-import { programResponse } from "../contract/request/program-schema.ts";
+import { programResponse } from "../contract/program-schema.ts";
 import { programText } from "../contract/program-text.ts";
-import { runSettings } from "../contract/request/run-settings-schema.ts";
-import { secretsSchema } from "../contract/request/secrets-schema.ts";
+import { runSettings } from "../contract/run-settings-schema.ts";
+import { secretsSchema } from "../contract/secrets-schema.ts";
 import {
   chartMediaType,
   isolationLevels,

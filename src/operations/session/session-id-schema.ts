@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { nameText } from "../contract/request/name-schema.ts";
+import { nameText } from "../contract/name-schema.ts";
 
 /** The field `session_id` of requests that use a session. */
 export const sessionId: z.ZodOptional<z.ZodString> = z

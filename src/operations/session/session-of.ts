@@ -1,18 +1,18 @@
 import { isDiskNamed } from "../handling/explicit-demands.ts";
 import { runsInterpretersOnly } from "../../engines/capabilities.ts";
 import type { EngineName } from "../../engines/engine.ts";
-import { isolationRefusal } from "../../engines/enforcement/isolation-refusal.ts";
+import { isolationRefusal } from "../../engines/isolation-refusal.ts";
 import { GloveboxError, invalidField } from "../../errors/glovebox-error.ts";
 import type { PlatformParts } from "../handling/platform-parts.ts";
 import { isSameImage } from "../../policy/image-reference.ts";
 import { isAtLeast, type Isolation } from "../../policy/isolation.ts";
-import { limitFieldNames, limitFields, toField } from "../../policy/limits/limit-fields.ts";
-import type { Limits } from "../../policy/limits/limits.ts";
+import { limitFieldNames, limitFields, toField } from "../../policy/limit-fields.ts";
+import type { Limits } from "../../policy/limits.ts";
 import type { Session } from "../../workloads/session/session.ts";
 import { noImagesHere } from "../../workloads/program/ensure-image.ts";
 import type { OperationCall } from "../contract/operation-call.ts";
 import { requestedLimits } from "../handling/requested-limits.ts";
-import type { LimitsRequest } from "../contract/request/run-settings-schema.ts";
+import type { LimitsRequest } from "../contract/run-settings-schema.ts";
 
 /** The parts of a request that decide which session it gets, and how a new one is created. */
 export interface SessionRequest {

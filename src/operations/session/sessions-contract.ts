@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { labelFilterSchema, labelsSchema, labelsShown } from "../contract/request/labels-schema.ts";
-import { nameShown } from "../contract/request/name-schema.ts";
+import { labelFilterSchema, labelsSchema, labelsShown } from "../contract/labels-schema.ts";
+import { nameShown } from "../contract/name-schema.ts";
 import { defineOperation } from "../contract/operation-contract.ts";
 import { home, keepVariables } from "./session-id-schema.ts";
-import { limitsShown, runSettings } from "../contract/request/run-settings-schema.ts";
+import { limitsShown, runSettings } from "../contract/run-settings-schema.ts";
 import { isolationLevels } from "../contract/wire-values.ts";
 
 const { network: _, ...settings } = runSettings;

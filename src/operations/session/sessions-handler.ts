@@ -1,6 +1,6 @@
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { Session } from "../../workloads/session/session.ts";
-import { hasLabels } from "../contract/request/labels-schema.ts";
+import { hasLabels } from "../contract/labels-schema.ts";
 import { handle } from "../handling/handler.ts";
 import { limitsToWire } from "../handling/limits-to-wire.ts";
 import { sessionOf } from "./session-of.ts";

@@ -7,7 +7,7 @@ import { kibibyte } from "../../base/bytes.ts";
 import { createId } from "../../base/id.ts";
 import type { Engine } from "../../engines/engine.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
-import type { Limits } from "../../policy/limits/limits.ts";
+import type { Limits } from "../../policy/limits.ts";
 import { runSandboxCommand } from "../../sandbox/sandbox-command.ts";
 import type { Caller, Sandboxes } from "../../sandbox/sandboxes.ts";
 import { installerPlan } from "./installer-plan.ts";

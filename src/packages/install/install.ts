@@ -1,7 +1,7 @@
 import type { PackageInterpreter } from "./package-interpreter.ts";
 import { cancelled, throwIfCancelled } from "../../base/abort.ts";
 import type { Engine, Process } from "../../engines/engine.ts";
-import type { Limits } from "../../policy/limits/limits.ts";
+import type { Limits } from "../../policy/limits.ts";
 import type { Ecosystem } from "../../policy/package-specs.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
 import type { Caller, Sandboxes } from "../../sandbox/sandboxes.ts";
@@ -9,8 +9,8 @@ import { installFailed } from "./install-failed.ts";
 import { installerPlan } from "./installer-plan.ts";
 import type { MinAge } from "./min-age.ts";
 import { packCommand, type PackageManager } from "./package-manager.ts";
-import { diskBytesOf } from "../cache/disk-bytes.ts";
-import { layOutPythonSet } from "../python/set-layout.ts";
+import { diskBytesOf } from "../disk-bytes.ts";
+import { layOutPythonSet } from "../set-layout.ts";
 import { unpack, type Unpacked } from "./unpack.ts";
 
 export interface Installation {

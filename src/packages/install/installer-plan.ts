@@ -1,5 +1,5 @@
 import { gibibyte, mebibyte } from "../../base/bytes.ts";
-import { withinCeilings, type Limits } from "../../policy/limits/limits.ts";
+import { withinCeilings, type Limits } from "../../policy/limits.ts";
 import { temporaryFolder, workFolder } from "../../policy/scratch.ts";
 import type { SandboxPlan } from "../../sandbox/sandbox-plan.ts";
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { auditArchitecture, interpretBpf as interpret } from "../../../test/helpers/interpret-bpf.ts";
-import { compileSeccompFilter } from "./bpf-compiler.ts";
-import { ociSeccompProfile } from "./oci-profile.ts";
-import { type SyscallArchitecture, syscallNumbers } from "./syscall-numbers.ts";
+import { compileSeccompFilter, encodeBpf } from "./bpf-compiler.ts";
+import { ociSeccompProfile } from "./engine-profile.ts";
+import { syscallNumbers, type SyscallArchitecture } from "./syscall-numbers.ts";
 
 const architectures = ["x64", "arm64"] as const;
 const filters = { x64: compileSeccompFilter("x64"), arm64: compileSeccompFilter("arm64") };
@@ -277,5 +277,25 @@ describe("SC2: the filter and the OCI profile", () => {
       }
     }
     expect(compared).toBeGreaterThan(80_000);
+  });
+});
+
+const returnZero = { code: 0x06, jumpTrue: 0, jumpFalse: 0, operand: 0 };
+
+describe("encodeBpf", () => {
+  it("lays an instruction out as the kernel's struct, little endian", () => {
+    const bytes = encodeBpf([{ code: 0x15, jumpTrue: 2, jumpFalse: 255, operand: 0xc000_003e }]);
+    expect([...bytes]).toEqual([0x15, 0, 2, 255, 0x3e, 0, 0, 0xc0]);
+  });
+
+  it("refuses a jump that eight bits cannot hold", () => {
+    expect(() => encodeBpf([{ ...returnZero, jumpTrue: 256 }])).toThrow(RangeError);
+    expect(() => encodeBpf([{ ...returnZero, jumpFalse: 256 }])).toThrow(RangeError);
+  });
+
+  it("takes as many instructions as the kernel does and no more", () => {
+    const most = Array.from({ length: 4096 }, () => returnZero);
+    expect(encodeBpf(most)).toHaveLength(8 * 4096);
+    expect(() => encodeBpf([...most, returnZero])).toThrow("expected at most 4096 instructions, got 4097");
   });
 });

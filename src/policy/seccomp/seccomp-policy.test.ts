@@ -1,7 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { allowedSyscalls } from "./allowed-syscalls.ts";
-import { seccompPolicy } from "./seccomp-policy.ts";
-import { setuidSyscalls } from "./setuid-syscalls.ts";
+import { allowedSyscalls, seccompPolicy, setuidSyscalls } from "./seccomp-policy.ts";
 import { syscallNumbers } from "./syscall-numbers.ts";
 
 describe("seccompPolicy", () => {

@@ -1,7 +1,6 @@
-import { allowedSyscalls } from "./allowed-syscalls.ts";
 import { conditionalSyscalls } from "./conditional-syscalls.ts";
-import { setuidSyscalls } from "./setuid-syscalls.ts";
-import type { SyscallRule } from "./syscall-rule.ts";
+import type { SyscallRule, ArgumentChoice } from "./syscall-rule.ts";
+import { plainFile } from "./plain-file.ts";
 
 /**
  * Refused as an older kernel, or one without the feature, would. `clone3` hides its flags behind a pointer, where no
@@ -30,3 +29,112 @@ export function seccompPolicy({ setuidBits }: SeccompOptions): ReadonlyMap<strin
   for (const name of unimplemented) rules.set(name, "ENOSYS");
   return rules;
 }
+
+/**
+ * Calls that run whatever their arguments are, by purpose; names separated by white space. What is in no list here nor
+ * among the conditional calls is refused.
+ */
+export const allowedSyscalls: Readonly<Record<string, string>> = {
+  processes: `
+    fork vfork execve execveat exit exit_group wait4 waitid pidfd_open getpid getppid gettid getpgid setpgid getpgrp
+    getsid setsid uname sysinfo times getrusage getrlimit setrlimit prlimit64 getcpu prctl arch_prctl restart_syscall
+  `,
+  threads: `
+    futex futex_wait futex_wake futex_requeue futex_waitv set_tid_address set_robust_list get_robust_list rseq
+    membarrier map_shadow_stack
+  `,
+  /** The kernel itself asks for a capability where a process would favour itself. */
+  scheduling: `
+    sched_yield sched_getaffinity sched_setaffinity sched_getparam sched_setparam sched_getscheduler
+    sched_setscheduler sched_getattr sched_setattr sched_get_priority_max sched_get_priority_min
+    sched_rr_get_interval getpriority setpriority ioprio_get ioprio_set
+  `,
+  signals: `
+    kill tkill tgkill pidfd_send_signal pause sigaltstack rt_sigaction rt_sigpending rt_sigprocmask rt_sigqueueinfo
+    rt_sigreturn rt_sigsuspend rt_sigtimedwait rt_tgsigqueueinfo signalfd signalfd4
+  `,
+  /** The container's start and `setup_commands` change identity; a process without capabilities cannot. */
+  identity: `
+    getuid geteuid getgid getegid getresuid getresgid getgroups setuid setgid setreuid setregid setresuid setresgid
+    setfsuid setfsgid setgroups capget capset umask
+  `,
+  memory: `
+    brk munmap mremap mprotect madvise mincore msync mlock mlock2 mlockall munlock munlockall mseal pkey_alloc pkey_free
+    pkey_mprotect
+  `,
+  time: `
+    time gettimeofday clock_gettime clock_getres clock_nanosleep nanosleep alarm getitimer setitimer timer_create
+    timer_settime timer_gettime timer_getoverrun timer_delete timerfd_create timerfd_settime timerfd_gettime
+  `,
+  readingAndWriting: `
+    open openat openat2 creat close close_range read write readv writev pread64 pwrite64 preadv pwritev preadv2
+    pwritev2 lseek sendfile copy_file_range splice tee readahead fadvise64 fallocate truncate ftruncate sync syncfs
+    fsync fdatasync sync_file_range dup dup2 dup3 fcntl flock pipe pipe2
+  `,
+  filesAndFolders: `
+    stat lstat fstat newfstatat statx statfs fstatfs access faccessat faccessat2 getdents getdents64 getcwd chdir
+    fchdir mkdir mkdirat rmdir rename renameat renameat2 link linkat symlink symlinkat readlink readlinkat unlink
+    unlinkat chmod fchmod fchmodat fchmodat2 chown lchown fchown fchownat utime utimes futimesat utimensat
+    file_getattr getxattr lgetxattr fgetxattr getxattrat listxattr llistxattr flistxattr listxattrat setxattr
+    lsetxattr fsetxattr setxattrat removexattr lremovexattr fremovexattr removexattrat
+  `,
+  waiting: `
+    poll ppoll select pselect6 epoll_create epoll_create1 epoll_ctl epoll_wait epoll_pwait epoll_pwait2 eventfd
+    eventfd2 inotify_init inotify_init1 inotify_add_watch inotify_rm_watch
+  `,
+  sockets: `
+    bind listen accept accept4 connect shutdown getsockname getpeername getsockopt sendto recvfrom sendmsg recvmsg
+    sendmmsg recvmmsg
+  `,
+  /** System V and POSIX queues live in the sandbox's own IPC namespace. */
+  interprocess: `
+    shmat shmdt shmctl semget semop semtimedop semctl msgget msgsnd msgrcv msgctl
+    mq_open mq_unlink mq_timedsend mq_timedreceive mq_notify mq_getsetattr
+  `,
+  /** What a process restricts for itself comes on top of this filter and cannot loosen it. */
+  selfRestriction: `seccomp landlock_create_ruleset landlock_add_rule landlock_restrict_self`,
+  random: `getrandom`,
+  /** Planted by the kernel in programs that the host traces; refusing them would crash the program. */
+  hostTracing: `uretprobe uprobe`,
+};
+
+/** S_ISUID of a mode. */
+const setuidBit = 0x800;
+
+/** O_CREAT, and the bit of O_TMPFILE that is in nothing else: a call without them has no mode. */
+const makingFlags = 0x40_0040;
+
+const withoutSetuid = (argument: number): ArgumentChoice => ({
+  argument,
+  mask: setuidBit,
+  cases: [{ values: [0], rule: "allow" }],
+  otherwise: "EPERM",
+});
+
+/** The mode stands behind the flags. */
+const opening = (flags: number): ArgumentChoice => ({
+  argument: flags,
+  mask: makingFlags,
+  cases: [{ values: [0], rule: "allow" }],
+  otherwise: withoutSetuid(flags + 1),
+});
+
+/**
+ * Every call that can set a file's setuid bit, without that: on a file of a project such a bit would give all users of
+ * the host the rights of the project's owner (SPEC MO2). The setgid bit is needed for shared folders, and chmod does not
+ * tell what it is for. `mkdir` is missing because the kernel takes the bit out, extended attributes because those that
+ * give rights ask for a capability.
+ */
+export const setuidSyscalls: Readonly<Record<string, SyscallRule>> = {
+  chmod: withoutSetuid(1),
+  fchmod: withoutSetuid(1),
+  fchmodat: withoutSetuid(2),
+  fchmodat2: withoutSetuid(2),
+  creat: withoutSetuid(1),
+  open: opening(1),
+  openat: opening(2),
+  /** Hides its mode behind a pointer; libc and others fall back to `openat`. */
+  openat2: "ENOSYS",
+  mknod: plainFile(1, setuidBit),
+  mknodat: plainFile(2, setuidBit),
+};

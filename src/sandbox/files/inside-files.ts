@@ -21,9 +21,9 @@ import type {
 import { badAnswer, namesNotUtf8 } from "./file-error.ts";
 import { insidePath } from "./inside-path.ts";
 import { fileLimits, MoveBounds, treeLimits, type MoveLimits } from "./move-bounds.ts";
-import { boundArchive } from "./tar/bound-archive.ts";
-import { decodeTar } from "./tar/tar-decoder.ts";
-import { encodeTar } from "./tar/tar-stream.ts";
+import { boundArchive } from "./bound-archive.ts";
+import { decodeTar } from "./tar-decoder.ts";
+import { encodeTar } from "./tar-stream.ts";
 import type { TreeChanges } from "./tree-changes.ts";
 
 /** How many entries are searched for files, how many bytes of them, and for how long. */

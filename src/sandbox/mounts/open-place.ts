@@ -1,10 +1,11 @@
 import { constants, type BigIntStats } from "node:fs";
-import { lstat, open, readlink, realpath, type FileHandle } from "node:fs/promises";
+import { lstat, open, readlink, realpath, readFile, type FileHandle } from "node:fs/promises";
 import type { MountIdentity } from "../../engines/container-spec.ts";
 import type { FoundPlace, PlaceKind } from "../../policy/mounts/mount-verdict.ts";
 import type { FileBytes } from "../../policy/request/context-files.ts";
-import { heldPlace } from "./held-place.ts";
 import { readBounded, readExactly } from "./read-bounded.ts";
+import path from "node:path";
+import { parseMountTable } from "../../base/mount-table.ts";
 
 /**
  * A file or folder of this machine that is held open, so that what was checked is what is used, even if names are moved
@@ -146,4 +147,30 @@ async function leadsTo(path: string, { dev, ino }: BigIntStats): Promise<boolean
 function kindOf(stat: BigIntStats): PlaceKind {
   if (stat.isDirectory()) return "folder";
   return stat.isFile() ? "file" : "other";
+}
+
+type HeldPlace = Pick<MountIdentity, "heldAt" | "place">;
+
+const unknown: HeldPlace = { heldAt: null, place: null };
+
+/** Where an open file or folder of ours is, for mounts of it and in mount tables; all null on other systems than Linux. */
+async function heldPlace(descriptor: number): Promise<HeldPlace> {
+  try {
+    // As bytes: names need not be UTF-8.
+    const [processId, facts, table, realPath] = await Promise.all([
+      readlink("/proc/self"),
+      readFile(`/proc/self/fdinfo/${descriptor}`, "latin1"),
+      readFile("/proc/self/mountinfo", "latin1"),
+      readlink(`/proc/self/fd/${descriptor}`, "latin1"),
+    ]);
+    const mountId = Number(/^mnt_id:\s*(\d+)$/m.exec(facts)?.[1] ?? Number.NaN);
+    const mount = parseMountTable(table).find(({ id }) => id === mountId);
+    if (mount === undefined) return unknown;
+    const below = path.relative(mount.mountPoint, realPath);
+    if (below === ".." || below.startsWith("../")) return unknown;
+    const place = { device: mount.device, root: path.join(mount.root, below) };
+    return { heldAt: `/proc/${processId}/fd/${descriptor}`, place };
+  } catch {
+    return unknown;
+  }
 }

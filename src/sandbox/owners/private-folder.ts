@@ -1,6 +1,6 @@
 import { realpath, stat } from "node:fs/promises";
 import path from "node:path";
-import { assertOwnFolder, openOwnFolder, type OwnFolderRules } from "../../base/own-folder/own-folder.ts";
+import { assertOwnFolder, openOwnFolder, type OwnFolderRules } from "../../base/own-folder.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 
 const othersMayWrite = 0o002;

@@ -1,5 +1,5 @@
 import { readFileSync, readlinkSync } from "node:fs";
-import { readProcessStat } from "../../base/processes/process-stat.ts";
+import { readProcessStat } from "../../base/process-stat.ts";
 
 /** Identifies a process even if its pid is reused, and on this machine alone. */
 export interface ProcessIdentity {

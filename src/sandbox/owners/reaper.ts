@@ -4,7 +4,7 @@ import { labels, managed } from "../../engines/labels.ts";
 import type { Leases } from "./leases.ts";
 import { isLeftOver, isOwnContainer, type OwnedObject } from "./left-over.ts";
 import type { SandboxRecords } from "./sandbox-records.ts";
-import type { DiskScratch } from "../scratch/disk-scratch.ts";
+import type { DiskScratch } from "../disk-scratch.ts";
 import type { WorkArchives } from "../work-archives.ts";
 
 export interface ReaperOptions {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { RecordWriter } from "./record-writer.ts";
+import { RecordWriter } from "../sandboxes.ts";
 import type { LiveRecord, SandboxRecord } from "./sandbox-records.ts";
 
 beforeEach(() => void vi.useFakeTimers());

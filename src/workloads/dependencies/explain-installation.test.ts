@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { BoundedOutput } from "../../base/streams/bounded-output.ts";
 import { denial } from "../../policy/network/denial.ts";
-import { Redaction } from "../../policy/redaction/redaction.ts";
+import { Redaction } from "../../policy/redaction.ts";
 import { noNetworkReport, type NetworkReport } from "../run/explain-network.ts";
 import { explainInstallation } from "./install-dependencies.ts";
 import type { EndedLine } from "./run-line.ts";

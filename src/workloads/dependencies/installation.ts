@@ -1,4 +1,4 @@
-import type { InstallerName } from "./installers/installer.ts";
+import type { InstallerName } from "./installer.ts";
 import type { ProjectTools } from "./project-tools.ts";
 
 /** What to install: a shell line of the request, what the project's own files say, or nothing. */

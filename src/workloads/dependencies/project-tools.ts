@@ -1,4 +1,4 @@
-import type { InstallerName } from "./installers/installer.ts";
+import type { InstallerName } from "./installer.ts";
 
 /** The purpose of a default image. */
 export type ImageName = "python" | "javascript" | "bun";

@@ -1,10 +1,10 @@
 import type { Logger } from "../../base/logger.ts";
 import type { OutputChunk, Process } from "../../engines/engine.ts";
 import type { Denial } from "../../policy/network/denial.ts";
-import type { Redaction } from "../../policy/redaction/redaction.ts";
-import type { ToolingLook } from "../../sandbox/tooling/look-at-tooling.ts";
+import type { Redaction } from "../../policy/redaction.ts";
+import type { ToolingLook } from "../../sandbox/look-at-tooling.ts";
 import type { EnvironmentSpec } from "./environment-spec.ts";
-import type { EnvironmentContainer, EnvironmentContainerParts } from "./container/environment-container.ts";
+import type { EnvironmentContainer, EnvironmentContainerParts } from "./environment-container.ts";
 import type { ToolingListener } from "../run/explain-tooling.ts";
 
 export interface EnvironmentParts extends Omit<EnvironmentContainerParts, "isBusy" | "onDenied" | "redact"> {

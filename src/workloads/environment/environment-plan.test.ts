@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Capabilities } from "../../engines/capabilities.ts";
-import { defaultLimits } from "../../policy/limits/limits.ts";
+import { defaultLimits } from "../../policy/limits.ts";
 import type { OpenPlace } from "../../sandbox/mounts/open-place.ts";
 import { environmentPlan } from "./environment-plan.ts";
 import type { EnvironmentSpec } from "./environment-spec.ts";

@@ -1,17 +1,13 @@
 import { engineCaveats } from "../../policy/engine-caveats.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
-import {
-  assertEnforceable,
-  assertNetworkPossible,
-  optionalDemands,
-} from "../../engines/enforcement/assert-enforceable.ts";
+import { assertEnforceable, assertNetworkPossible, optionalDemands } from "../../engines/assert-enforceable.ts";
 import type { Capabilities } from "../../engines/capabilities.ts";
 import type { MountSpec } from "../../engines/container-spec.ts";
 import type { EngineName } from "../../engines/engine.ts";
 import { programUser } from "../../policy/profile.ts";
 import { divideScratch, temporaryFolder, workFolder } from "../../policy/scratch.ts";
 import type { SandboxPlan } from "../../sandbox/sandbox-plan.ts";
-import { canClearSetuidBits } from "../../sandbox/setuid/clear-setuid-bits.ts";
+import { canClearSetuidBits } from "../../sandbox/clear-setuid-bits.ts";
 import { projectFolder, type EnvironmentSpec, type Project } from "./environment-spec.ts";
 
 /** Hard limit of an environment's life, used or not: after it any sweep may remove what is left. */

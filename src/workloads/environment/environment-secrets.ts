@@ -1,6 +1,6 @@
-import type { GivenSecrets as AllGiven } from "../../policy/redaction/given-secrets.ts";
-import type { Redaction } from "../../policy/redaction/redaction.ts";
-import type { ProgramSecret } from "../../sandbox/secrets/program-secret.ts";
+import type { GivenSecrets as AllGiven } from "../../policy/given-secrets.ts";
+import type { Redaction } from "../../policy/redaction.ts";
+import type { ProgramSecret } from "../../sandbox/program-secret.ts";
 import type { CommandSpec } from "../program/command-spec.ts";
 
 /** The secrets that a process of an environment gets, and that are removed from its output. */

@@ -1,12 +1,12 @@
-import type { Demand } from "../../engines/enforcement/assert-enforceable.ts";
+import type { Demand } from "../../engines/assert-enforceable.ts";
 import type { MountIdentity } from "../../engines/container-spec.ts";
 import type { ImageOrigin } from "../../policy/image-reference.ts";
 import type { Isolation } from "../../policy/isolation.ts";
-import type { Limits } from "../../policy/limits/limits.ts";
+import type { Limits } from "../../policy/limits.ts";
 import type { NetworkPolicy } from "../../policy/network/network.ts";
 import type { ToolingFilesMode } from "../../policy/tooling/tooling-files.ts";
 import type { OpenPlace } from "../../sandbox/mounts/open-place.ts";
-import type { ProgramSecret } from "../../sandbox/secrets/program-secret.ts";
+import type { ProgramSecret } from "../../sandbox/program-secret.ts";
 
 /** Where an environment's project is, and where commands start. */
 export const projectFolder = "/workdir";

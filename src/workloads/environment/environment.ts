@@ -1,33 +1,182 @@
 import { settlesWithin } from "../../base/abort.ts";
 import type { RingOutput } from "../../base/streams/ring-output.ts";
 import type { EngineName } from "../../engines/engine.ts";
-import { GloveboxError } from "../../errors/glovebox-error.ts";
+import { GloveboxError, isSandboxLoss } from "../../errors/glovebox-error.ts";
 import type { Denial } from "../../policy/network/denial.ts";
 import type { Caller } from "../../sandbox/sandboxes.ts";
-import type { Redaction } from "../../policy/redaction/redaction.ts";
-import type { BackgroundProcess, StopOptions } from "../place/background/background-process.ts";
-import type { BackgroundProcesses } from "../place/background/background-processes.ts";
+import type { Redaction } from "../../policy/redaction.ts";
+import type { BackgroundProcess, StopOptions } from "../place/background-process.ts";
+import type { BackgroundProcesses } from "../place/background-processes.ts";
 import type { CommandSpec, ProcessSpec } from "../program/command-spec.ts";
 import { concludeRun, judgeRun } from "../run/conclude-run.ts";
 import { DenialLog } from "../run/denial-log.ts";
 import { loggingFailure, type RunIds } from "../run/log-ending.ts";
 import type { ProcessEnd } from "../run/watch-process.ts";
-import type { ToolingReport } from "../run/explain-tooling.ts";
-import { ToolingTraces } from "./project/tooling-traces.ts";
+import { nothingChanged, toolingWarnings, type ToolingReport } from "../run/explain-tooling.ts";
+import { ToolingTraces } from "./tooling-traces.ts";
 import type { EnvironmentParts, RunOptions, Started } from "./environment-parts.ts";
-import type { CommandResult } from "./command/command-result.ts";
 import { EnvironmentSecrets } from "./environment-secrets.ts";
-import type { EnvironmentSpec } from "./environment-spec.ts";
-import { beginCommand } from "./command/begin-command.ts";
-import { commandWarnings, replacedWarning } from "./command/command-warnings.ts";
-import { explainCommand } from "./command/explain-command.ts";
+import { projectFolder, type EnvironmentSpec } from "./environment-spec.ts";
+import { commandWarnings, replacedWarning } from "./command-warnings.ts";
+import { explainCommand } from "./explain-command.ts";
 import { CurrentContainer } from "../place/current-container.ts";
 import { Place } from "../place/place.ts";
 import type { FileOptions, FileUse, FileWork } from "../place/place-files.ts";
-import { EnvironmentContainer } from "./container/environment-container.ts";
-import { startInContainer } from "./start-in-container.ts";
-import { isToldInside, useEnvironmentFiles, type FileUseParts } from "./use-environment-files.ts";
-import { watchCommand } from "./command/watch-command.ts";
+import { EnvironmentContainer } from "./environment-container.ts";
+import { watchCommand } from "./watch-command.ts";
+import type { OpenRun, RunFacts } from "../../sandbox/run-record.ts";
+import type { Sandbox } from "../../sandbox/sandbox.ts";
+import { describeCommand } from "../run/describe-work.ts";
+import type { ChangedToolingFile } from "../../policy/tooling/tooling-changes.ts";
+import type { Outcome } from "../../sandbox/outcome.ts";
+import { withPlainOutput } from "../../policy/request/plain-output.ts";
+import { assertPortsFree } from "../place/assert-ports-free.ts";
+import { withSecrets } from "../program/secret-shell.ts";
+import type { ErrorType } from "../../errors/catalogue.ts";
+import { lockedPaths } from "./explain-locks.ts";
+import { posix } from "node:path";
+
+/** The part of an environment that working with its files needs. */
+interface FileUseParts {
+  readonly spec: Pick<EnvironmentSpec, "project" | "readOnlyRoot">;
+  readonly tooling: ToolingTraces;
+  /** Whether anything else is running there. */
+  readonly isWorking: () => boolean;
+  /** Restarts the work in a new container if the current one turns out to be gone. */
+  inContainer<T>(work: (container: EnvironmentContainer, signal: AbortSignal) => Promise<T>): Promise<T>;
+  /** Whether the container, which is now reported to the caller, differs from the one it knows. */
+  tellOf(container: EnvironmentContainer): boolean;
+  /** Replaces a container that must not be used again. */
+  giveUp(container: EnvironmentContainer, reason: unknown): Promise<void>;
+}
+
+/** Errors that our programs reported from inside, which shows that the container is alive. */
+const toldInside: ReadonlySet<ErrorType> = new Set(["NOT_FOUND", "PERMISSION_DENIED", "INVALID_REQUEST"]);
+
+/** Whether an error of file work came from a live container. */
+function isToldInside(error: unknown): boolean {
+  return error instanceof GloveboxError && toldInside.has(error.errorType);
+}
+
+/**
+ * Works with the files of an environment. If it `writes`, changes to files run by the project owner's tools are
+ * reported like a command's changes, by an alert if the work fails. @throws what the work throws
+ */
+async function useEnvironmentFiles<T>(parts: FileUseParts, work: FileWork<T>, writes: boolean): Promise<FileUse<T>> {
+  const { spec, tooling } = parts;
+  const trace = writes ? await tooling.begin(parts.isWorking()) : null;
+  const used: { container: EnvironmentContainer | null } = { container: null };
+  const changes = (): Promise<ToolingReport> | ToolingReport =>
+    trace === null || used.container === null ? nothingChanged : tooling.endChange(trace, used.container.sandbox.id);
+  try {
+    const { result, container } = await parts.inContainer(async (present, signal) => {
+      used.container = present;
+      return { result: await work(present.sandbox.files, { signal }), container: present };
+    });
+    const report = await changes();
+    const restarted = parts.tellOf(container);
+    const warnings = [...(restarted ? [replacedWarning] : []), ...toolingWarnings(report)];
+    return { result, restarted, warnings, toolingFiles: report.changed };
+  } catch (error) {
+    const { container } = used;
+    await changes();
+    if (isSandboxLoss(error) && container !== null) await parts.giveUp(container, error);
+    throw writes ? explainRefusedWrite(error, rulesOf(spec, container)) : error;
+  }
+}
+
+function rulesOf(
+  { project, readOnlyRoot }: FileUseParts["spec"],
+  container: Pick<EnvironmentContainer, "locks"> | null,
+): WriteRules {
+  return {
+    isProjectReadOnly: project?.readOnly ?? false,
+    isRootReadOnly: readOnlyRoot,
+    // The others only keep a folder in its place.
+    locked: lockedPaths(container?.locks.filter(({ readOnly }) => readOnly) ?? []),
+  };
+}
+
+/** What cannot be written to in an environment. */
+export interface WriteRules {
+  /** Whether the project is mounted read-only. */
+  readonly isProjectReadOnly: boolean;
+  /** Whether the image's folders are. */
+  readonly isRootReadOnly: boolean;
+  /** Paths, from the project's root, that mounts protect from changes. */
+  readonly locked: readonly string[];
+}
+
+/** The error of a refused write with this environment's reason for it; any other error unchanged. */
+export function explainRefusedWrite(error: unknown, rules: WriteRules): unknown {
+  if (!(error instanceof GloveboxError) || error.errorType !== "PERMISSION_DENIED") return error;
+  const { context, message, cause } = error;
+  const { path: named } = context;
+  const path = typeof named === "string" ? posix.normalize(named) : "";
+  return new GloveboxError("PERMISSION_DENIED", message, { suggestion: suggestionFor(path, rules), context, cause });
+}
+
+function suggestionFor(path: string, { isProjectReadOnly, isRootReadOnly, locked }: WriteRules): string {
+  if (path !== projectFolder && !path.startsWith(`${projectFolder}/`)) {
+    return isRootReadOnly
+      ? `Write below ${projectFolder} or /tmp: the rest of the container is read-only here (read_only_root).`
+      : `Write below ${projectFolder} or /tmp: nothing is written with more rights than commands have.`;
+  }
+  if (isProjectReadOnly) {
+    return "The project cannot be changed here (read_only): write below /tmp, or create an environment without read_only.";
+  }
+  const lock = locked.find((name) => `${path}/`.startsWith(`${projectFolder}/${name}/`));
+  return lock === undefined
+    ? "The owner of the project may not write there, so nothing in the environment may: choose another path, or change its mode on the host."
+    : `tooling_files is locked here, and ${lock} one of them: change it on the host, or create an environment with tooling_files "named".`;
+}
+
+interface StartOptions {
+  readonly secrets: EnvironmentSecrets;
+  /** Variables for every process of the environment; its own take precedence. */
+  readonly variables: Readonly<Record<string, string>>;
+  readonly signal: AbortSignal;
+}
+
+/** Starts a process with its secrets once the network is open. @throws NETWORK_ERROR, what `exec` throws */
+async function startInContainer(
+  container: EnvironmentContainer,
+  spec: CommandSpec | ProcessSpec,
+  { secrets: own, variables, signal }: StartOptions,
+): Promise<Started> {
+  await container.ensureNetwork(signal);
+  if ("ports" in spec) await assertPortsFree(container.sandbox, spec.ports, { signal });
+  const { oomKills } = await container.sandbox.stats();
+  const { secrets, redaction } = await own.giveTo(spec);
+  const { command, preamble } = withSecrets(spec.command, secrets);
+  const process = await container.commands.start(
+    {
+      command,
+      environment: withPlainOutput({ ...variables, ...spec.environment }),
+      workingDirectory: spec.workingDirectory,
+    },
+    { signal },
+  );
+  if (preamble.length > 0) process.stdin.write(preamble);
+  return { process, redaction, container, oomKillsBefore: oomKills };
+}
+
+/** What is known of a command before it runs. */
+interface CommandFacts extends Pick<RunFacts, "timeoutMs" | "network"> {
+  readonly command: readonly string[];
+  readonly redaction: Redaction;
+  readonly onSandbox?: ((sandboxId: string) => void) | undefined;
+}
+
+/** The run of a command begins in a sandbox; the ids get both. */
+function beginCommand(ids: RunIds, sandbox: Sandbox, facts: CommandFacts): OpenRun {
+  const { command, redaction, timeoutMs, network, onSandbox } = facts;
+  ids.sandbox = sandbox.id;
+  const work = describeCommand(command, redaction);
+  const record = (ids.record = sandbox.beginRun({ ...ids, work, timeoutMs, network }));
+  onSandbox?.(sandbox.id);
+  return record;
+}
 
 /** How long processes that were killed may take to end. */
 const endedMs = 2_000;
@@ -299,4 +448,22 @@ export class Environment {
   #worked(own: number): boolean {
     return this.#place.activeCount > own || this.tooling.hasLeft;
   }
+}
+
+/** The result of a command. */
+interface CommandResult {
+  readonly outcome: Outcome;
+  readonly exitCode: number | null;
+  readonly stdout: RingOutput;
+  readonly stderr: RingOutput;
+  readonly durationMs: number;
+  /** Digest of the policy that governed it. */
+  readonly policyDigest: string;
+  readonly sandboxId: string;
+  /** Whether the environment's container differs from that of the previous command. */
+  readonly restarted: boolean;
+  /** Files run by the project owner's tools that changed while it ran. */
+  readonly toolingFiles: readonly ChangedToolingFile[];
+  readonly warnings: readonly string[];
+  readonly error: GloveboxError | null;
 }

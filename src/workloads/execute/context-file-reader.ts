@@ -3,7 +3,7 @@ import path from "node:path";
 import { formatBytes } from "../../base/bytes.ts";
 import { portablePath } from "../../base/portable-path.ts";
 import { GloveboxError, invalidField } from "../../errors/glovebox-error.ts";
-import { dialectsOf } from "../../packages/javascript/dialects.ts";
+import { dialectsOf } from "../../packages/dialects.ts";
 import { maxContextBytes, type FileBytes } from "../../policy/request/context-files.ts";
 import { isWithin } from "../../policy/mounts/mount-policy.ts";
 import { mountRefused } from "../../policy/mounts/mount-refused.ts";

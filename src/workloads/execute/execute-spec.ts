@@ -1,13 +1,13 @@
 import type { ImageOrigin } from "../../policy/image-reference.ts";
-import type { Demand } from "../../engines/enforcement/assert-enforceable.ts";
+import type { Demand } from "../../engines/assert-enforceable.ts";
 import type { CheckedContextFile, CheckedDataFile } from "../../policy/request/context-files.ts";
-import type { Glob } from "../../policy/patterns/glob.ts";
+import type { Glob } from "../../policy/glob.ts";
 import type { Isolation } from "../../policy/isolation.ts";
 import type { JavaScriptRuntime, Language } from "../../policy/language.ts";
-import type { Limits } from "../../policy/limits/limits.ts";
+import type { Limits } from "../../policy/limits.ts";
 import type { NetworkPolicy } from "../../policy/network/network.ts";
-import type { ProgramSecret } from "../../sandbox/secrets/program-secret.ts";
-import type { HostMount } from "../run/folders/host-mount.ts";
+import type { ProgramSecret } from "../../sandbox/program-secret.ts";
+import type { HostMount } from "../run/host-mount.ts";
 
 /** A checked one-shot execution (SPEC EX1); every value is within the policy already. */
 export interface ExecuteSpec {

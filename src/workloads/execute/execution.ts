@@ -1,13 +1,13 @@
 import type { ImageOrigin } from "../../policy/image-reference.ts";
 import type { Engine, PullProgress } from "../../engines/engine.ts";
 import type { Packages } from "../../packages/packages.ts";
-import type { WarmPool } from "../../sandbox/pool/warm-pool.ts";
+import type { WarmPool } from "../../sandbox/warm-pool.ts";
 import type { Denial } from "../../policy/network/denial.ts";
 import type { Caller, Sandboxes } from "../../sandbox/sandboxes.ts";
-import type { CompileTypeScript } from "../program/compile/typescript-compiler.ts";
+import type { CompileTypeScript } from "../program/typescript-compiler.ts";
 import type { FindImports } from "../program/find-imports.ts";
-import type { OpenLargeScratch } from "../run/disk/open-large-scratch.ts";
-import type { GuardedFolders } from "../run/folders/guard-folders.ts";
+import type { OpenLargeScratch } from "../run/open-large-scratch.ts";
+import type { GuardedFolders } from "../run/guard-folders.ts";
 import type { GrantNetwork } from "../run/start-program.ts";
 import type { ExecuteSpec } from "./execute-spec.ts";
 

@@ -1,8 +1,8 @@
 import { GloveboxError } from "../../errors/glovebox-error.ts";
-import { GivenSecrets } from "../../policy/redaction/given-secrets.ts";
+import { GivenSecrets } from "../../policy/given-secrets.ts";
 import type { ProcessSpec } from "../program/command-spec.ts";
-import type { BackgroundProcess } from "./background/background-process.ts";
-import { BackgroundProcesses, type LaunchedProcess } from "./background/background-processes.ts";
+import type { BackgroundProcess } from "./background-process.ts";
+import { BackgroundProcesses, type LaunchedProcess } from "./background-processes.ts";
 
 /** Calls and background processes of one place at once, those that wait included. */
 const maxActive = 256;

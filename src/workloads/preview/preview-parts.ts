@@ -4,10 +4,10 @@ import type { Engine } from "../../engines/engine.ts";
 import type { PreviewGateway } from "../../ingress/preview-gateway.ts";
 import type { Packages } from "../../packages/packages.ts";
 import type { Denial } from "../../policy/network/denial.ts";
-import type { DiskScratch } from "../../sandbox/scratch/disk-scratch.ts";
+import type { DiskScratch } from "../../sandbox/disk-scratch.ts";
 import type { Sandboxes } from "../../sandbox/sandboxes.ts";
 import type { GrantNetwork } from "../run/start-program.ts";
-import type { PreviewError } from "./errors/error-scanner.ts";
+import type { PreviewError } from "./error-scanner.ts";
 
 /** Receives problems of live previews; it is not awaited and must not throw. */
 export interface PreviewAlertListener {

@@ -1,9 +1,9 @@
 import { GloveboxError } from "../../errors/glovebox-error.ts";
-import type { Redaction } from "../../policy/redaction/redaction.ts";
-import type { BackgroundProcess } from "../place/background/background-process.ts";
+import type { Redaction } from "../../policy/redaction.ts";
+import type { BackgroundProcess } from "../place/background-process.ts";
 import { secretWarnings } from "../run/explain-secrets.ts";
-import { placeOfError } from "./errors/error-place.ts";
-import type { PreviewError } from "./errors/error-scanner.ts";
+import { placeOfError } from "./error-place.ts";
+import type { PreviewError } from "./error-scanner.ts";
 import type { PreviewSpec } from "./preview-spec.ts";
 import { startWithinMs, type SilentState } from "./watch-port.ts";
 

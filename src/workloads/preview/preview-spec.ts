@@ -1,9 +1,9 @@
-import type { Demand } from "../../engines/enforcement/assert-enforceable.ts";
+import type { Demand } from "../../engines/assert-enforceable.ts";
 import type { Isolation } from "../../policy/isolation.ts";
-import type { Limits } from "../../policy/limits/limits.ts";
+import type { Limits } from "../../policy/limits.ts";
 import type { NetworkPolicy } from "../../policy/network/network.ts";
 import type { OpenPlace } from "../../sandbox/mounts/open-place.ts";
-import type { ProgramSecret } from "../../sandbox/secrets/program-secret.ts";
+import type { ProgramSecret } from "../../sandbox/program-secret.ts";
 import type { ImageName } from "../dependencies/project-tools.ts";
 
 /** A checked preview (SPEC PV1); every value is within the policy already. */

@@ -4,29 +4,199 @@ import { kibibyte } from "../../base/bytes.ts";
 import { cancelled } from "../../base/abort.ts";
 import type { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { OpenedPreview } from "../../ingress/preview-gateway.ts";
-import { Redaction } from "../../policy/redaction/redaction.ts";
+import { Redaction } from "../../policy/redaction.ts";
 import type { Outcome } from "../../sandbox/outcome.ts";
 import type { OpenRun } from "../../sandbox/run-record.ts";
 import type { Caller } from "../../sandbox/sandboxes.ts";
 import { explainInstallation, installDependencies } from "../dependencies/install-dependencies.ts";
-import type { BackgroundProcess } from "../place/background/background-process.ts";
-import type { LaunchedProcess } from "../place/background/background-processes.ts";
-import { connectToProgram } from "../place/background/connect-to-program.ts";
+import type { BackgroundProcess } from "../place/background-process.ts";
+import type { LaunchedProcess } from "../place/background-processes.ts";
+import { connectToProgram } from "../place/connect-to-program.ts";
 import { Place } from "../place/place.ts";
 import { copyFolder } from "../project/copy-project.ts";
-import type { LiveCopy } from "../project/live/live-copy.ts";
+import { LiveCopy } from "../project/live-copy.ts";
 import { describeCommand } from "../run/describe-work.ts";
-import type { PreviewError } from "./errors/error-scanner.ts";
-import { OutputScan } from "./errors/output-scan.ts";
-import { followProject } from "./follow-project.ts";
-import { OngoingErrors } from "./ongoing-errors.ts";
+import { ErrorScanner, type PreviewError, type ErrorScannerListener } from "./error-scanner.ts";
 import { openPreviewSandbox, type PreviewSandbox } from "./open-preview-sandbox.ts";
-import type { PreviewParts, PreviewStart } from "./preview-parts.ts";
+import type { PreviewParts, PreviewStart, PreviewAlertListener } from "./preview-parts.ts";
 import { exitOf, exitOfInstallation, hintsOf, otherPortNote } from "./preview-problems.ts";
 import type { PreviewSpec } from "./preview-spec.ts";
 import { startServer } from "./start-server.ts";
 import { Waiting } from "./waiting.ts";
 import { watchServer } from "./watch-server.ts";
+import { StringDecoder } from "node:string_decoder";
+import type { OutputChunk } from "../../engines/engine.ts";
+import type { Sandbox } from "../../sandbox/sandbox.ts";
+
+/** A stack trace without another for this long counts as over: the program continues, or has ended. */
+const stackOverMs = 10_000;
+/** Maximum errors reported per preview and minute: a program can print what it likes. */
+const maxPerMinute = 20;
+
+/** The current problem of a preview, reported once when it starts and once when it is over. */
+class OngoingErrors {
+  readonly #sandbox: string;
+  readonly #listener: PreviewAlertListener;
+  readonly #monotonicMs: () => number;
+  #current: PreviewError | null = null;
+  #isTold = false;
+  #over: NodeJS.Timeout | undefined;
+  #toldAtMs: number[] = [];
+
+  constructor(sandbox: string, listener: PreviewAlertListener, monotonicMs: () => number) {
+    this.#sandbox = sandbox;
+    this.#listener = listener;
+    this.#monotonicMs = monotonicMs;
+  }
+
+  /** The newest that is not over. */
+  get current(): PreviewError | null {
+    return this.#current;
+  }
+
+  failed(error: PreviewError): void {
+    const isSame = this.#current !== null && keyOf(this.#current) === keyOf(error);
+    this.#current = error;
+    clearTimeout(this.#over);
+    if (error.nature === "stack") this.#over = setTimeout(() => this.recovered(), stackOverMs).unref();
+    if (isSame || !this.#mayTell()) return;
+    this.#isTold = true;
+    this.#listener.failed(this.#sandbox, error);
+  }
+
+  /** Nothing is wrong any more, as far as known. */
+  recovered(): void {
+    clearTimeout(this.#over);
+    this.#current = null;
+    if (!this.#isTold) return;
+    this.#isTold = false;
+    this.#listener.recovered(this.#sandbox);
+  }
+
+  #mayTell(): boolean {
+    const nowMs = this.#monotonicMs();
+    this.#toldAtMs = this.#toldAtMs.filter((atMs) => nowMs - atMs < 60_000);
+    if (this.#toldAtMs.length >= maxPerMinute) return false;
+    this.#toldAtMs.push(nowMs);
+    return true;
+  }
+}
+
+function keyOf({ nature, summary, place }: PreviewError): string {
+  return JSON.stringify([nature, summary.replace(/^\d{1,2}:\d{2}:\d{2}(?: [AP]M)? /, ""), place]);
+}
+
+interface FollowProject {
+  readonly sandbox: Pick<Sandbox, "files">;
+  readonly onWarning: (message: string) => void;
+  /** Ends the copy. */
+  readonly over: AbortController;
+  /** Aborts only the opening. */
+  readonly signal: AbortSignal;
+}
+
+/** Copies a preview's project, and follows its changes until the preview is over. @throws what `LiveCopy.open` throws */
+async function followProject(
+  spec: PreviewSpec,
+  { platform, monotonicMs }: Pick<PreviewParts, "platform" | "monotonicMs">,
+  { sandbox, onWarning, over, signal }: FollowProject,
+): Promise<LiveCopy> {
+  const giveUp = (): void => over.abort();
+  signal.addEventListener("abort", giveUp, { once: true });
+  if (signal.aborted) giveUp();
+  const copy = await LiveCopy.open({
+    ...spec,
+    ...{ platform, monotonicMs },
+    maxBytes: spec.limits.diskBytes,
+    files: sandbox.files,
+    target: copyFolder,
+    onProblem: ({ message }) => onWarning(message),
+    signal: over.signal,
+  });
+  signal.removeEventListener("abort", giveUp);
+  for (const warning of copy.warnings) onWarning(warning);
+  return copy;
+}
+
+/** After this long without a further line an error is reported as far as it is known. */
+const quietMs = 300;
+/** After this long it is reported anyway, whatever follows: an alert has two seconds (SPEC PV3). */
+const openMs = 1_000;
+/** A line that does not end is cut here. */
+const maxLineCharacters = 2_048;
+/** Lines that are examined per second: a flood is not read. */
+const maxLinesPerSecond = 2_000;
+
+interface Stream {
+  readonly decoder: StringDecoder;
+  readonly scanner: ErrorScanner;
+  rest: string;
+}
+
+/** Looks for errors in what a program writes, each stream by itself. */
+export class OutputScan {
+  readonly #streams: Readonly<Record<OutputChunk["stream"], Stream>>;
+  readonly #monotonicMs: () => number;
+  #quiet: NodeJS.Timeout | undefined;
+  /** Since when an error is open; null: none is. */
+  #openedMs: number | null = null;
+  #second = 0;
+  #linesInSecond = 0;
+
+  /** `monotonicMs`: milliseconds of a clock that never goes back. */
+  constructor(listener: ErrorScannerListener, monotonicMs: () => number) {
+    const stream = (): Stream => ({
+      decoder: new StringDecoder("utf8"),
+      scanner: new ErrorScanner(listener),
+      rest: "",
+    });
+    this.#streams = { stdout: stream(), stderr: stream() };
+    this.#monotonicMs = monotonicMs;
+  }
+
+  write({ stream: name, bytes }: OutputChunk): void {
+    const stream = this.#streams[name];
+    const lines = `${stream.rest}${stream.decoder.write(Buffer.from(bytes))}`.split("\n");
+    stream.rest = (lines.pop() ?? "").slice(-maxLineCharacters);
+    for (const line of lines) {
+      if (!this.#isPaceLeft()) break;
+      stream.scanner.line(stripVTControlCharacters(line.slice(0, maxLineCharacters)).trimEnd());
+    }
+    this.#await();
+  }
+
+  /** Reports what is open: nothing follows. */
+  flush(): void {
+    clearTimeout(this.#quiet);
+    this.#openedMs = null;
+    for (const { scanner } of Object.values(this.#streams)) scanner.flush();
+  }
+
+  /** Reports what is open when no more lines come, or when it has been open for long. */
+  #await(): void {
+    clearTimeout(this.#quiet);
+    if (!this.#isOpen) {
+      this.#openedMs = null;
+      return;
+    }
+    const nowMs = this.#monotonicMs();
+    this.#openedMs ??= nowMs;
+    const leftMs = this.#openedMs + openMs - nowMs;
+    if (leftMs <= 0) this.flush();
+    else this.#quiet = setTimeout(() => this.flush(), Math.min(quietMs, leftMs)).unref();
+  }
+
+  get #isOpen(): boolean {
+    return Object.values(this.#streams).some(({ scanner }) => scanner.isOpen);
+  }
+
+  #isPaceLeft(): boolean {
+    const second = Math.floor(this.#monotonicMs() / 1_000);
+    if (second !== this.#second) this.#linesInSecond = 0;
+    this.#second = second;
+    return ++this.#linesInSecond <= maxLinesPerSecond;
+  }
+}
 
 /** SPEC PV1; `running` only while the port answers. */
 export type PreviewStatus = "starting" | "running" | "error";

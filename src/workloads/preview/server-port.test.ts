@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { serverPort } from "./server-port.ts";
+import { serverPort } from "./find-server.ts";
 
 it.each([
   ["npx vite --port 4000", {}, 4000],

@@ -1,10 +1,10 @@
-import { Redaction } from "../../policy/redaction/redaction.ts";
+import { Redaction } from "../../policy/redaction.ts";
 import type { Denial } from "../../policy/network/denial.ts";
 import { withPlainOutput } from "../../policy/request/plain-output.ts";
-import type { ProgramSecret } from "../../sandbox/secrets/program-secret.ts";
+import type { ProgramSecret } from "../../sandbox/program-secret.ts";
 import { shellLine } from "../dependencies/tool-variables.ts";
-import { assertPortsFree } from "../place/background/assert-ports-free.ts";
-import type { LaunchedProcess } from "../place/background/background-processes.ts";
+import { assertPortsFree } from "../place/assert-ports-free.ts";
+import type { LaunchedProcess } from "../place/background-processes.ts";
 import { withSecrets } from "../program/secret-shell.ts";
 import { copyFolder } from "../project/copy-project.ts";
 import { startProgram } from "../run/start-program.ts";

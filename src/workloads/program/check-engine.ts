@@ -3,7 +3,7 @@ import {
   assertNetworkPossible,
   optionalDemands,
   type Demand,
-} from "../../engines/enforcement/assert-enforceable.ts";
+} from "../../engines/assert-enforceable.ts";
 import type { Capabilities } from "../../engines/capabilities.ts";
 import type { CallOptions, Engine } from "../../engines/engine.ts";
 import type { Isolation } from "../../policy/isolation.ts";

@@ -1,4 +1,4 @@
-import type { ImportedPackages } from "../../packages/imports/scan-request.ts";
+import type { ImportedPackages } from "../../packages/scan-request.ts";
 import { checkPackages, type Ecosystem } from "../../policy/package-specs.ts";
 
 /** Imported packages in the form of named ones. @throws INVALID_REQUEST */

@@ -1,4 +1,4 @@
-import type { ProgramSecret } from "../../sandbox/secrets/program-secret.ts";
+import type { ProgramSecret } from "../../sandbox/program-secret.ts";
 
 /** A checked command of an environment or a session (SPEC EV2, EV6). */
 export interface CommandSpec {

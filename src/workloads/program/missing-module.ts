@@ -1,6 +1,6 @@
 import { GloveboxError } from "../../errors/glovebox-error.ts";
-import { npmPackage } from "../../packages/javascript/npm-package.ts";
-import { pythonPackage } from "../../packages/python/python-package.ts";
+import { npmPackage } from "../../packages/npm-package.ts";
+import { pythonPackage } from "../../packages/python-package.ts";
 import type { Toolchain } from "./languages.ts";
 
 /** How an interpreter reports what it could not import. */

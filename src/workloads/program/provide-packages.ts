@@ -1,7 +1,7 @@
 import type { Capabilities } from "../../engines/capabilities.ts";
 import type { Engine } from "../../engines/engine.ts";
-import { OptionalPackages, withWayOut } from "../../packages/imports/optional-packages.ts";
-import type { ImportedPackages } from "../../packages/imports/scan-request.ts";
+import { OptionalPackages, withWayOut } from "../../packages/optional-packages.ts";
+import type { ImportedPackages } from "../../packages/scan-request.ts";
 import type { Packages, PackagesRequest } from "../../packages/packages.ts";
 import type { ProvidedPackages } from "../../packages/provided-packages.ts";
 import type { Language } from "../../policy/language.ts";

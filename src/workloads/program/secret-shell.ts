@@ -1,4 +1,4 @@
-import type { ProgramSecret } from "../../sandbox/secrets/program-secret.ts";
+import type { ProgramSecret } from "../../sandbox/program-secret.ts";
 
 /**
  * A command that first takes its secrets from its standard input, and what must be written there before everything

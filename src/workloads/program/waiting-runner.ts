@@ -4,7 +4,7 @@ import { runsInterpretersOnly } from "../../engines/capabilities.ts";
 import type { CallOptions, ExecSpec, Process } from "../../engines/engine.ts";
 import { temporaryFolder } from "../../policy/scratch.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
-import { ImportingRunner, type ImportsAhead } from "./ahead/importing-runner.ts";
+import { ImportingRunner, type ImportsAhead } from "./importing-runner.ts";
 import { runnerCommand, toolchains, type Toolchain } from "./languages.ts";
 import { readRunner } from "./read-runner.ts";
 

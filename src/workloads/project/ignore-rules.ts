@@ -1,5 +1,5 @@
 import { GloveboxError } from "../../errors/glovebox-error.ts";
-import { parseGitIgnore, type IgnoreRules } from "../../policy/patterns/git-ignore.ts";
+import { parseGitIgnore, type IgnoreRules } from "../../policy/git-ignore.ts";
 import type { HostFolder } from "../../sandbox/copy/host-folder.ts";
 import { readPlainBytes } from "./read-plain-bytes.ts";
 

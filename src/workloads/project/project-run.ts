@@ -2,7 +2,7 @@ import type { ImageOrigin } from "../../policy/image-reference.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { Engine } from "../../engines/engine.ts";
 import type { Denial } from "../../policy/network/denial.ts";
-import type { DiskScratch } from "../../sandbox/scratch/disk-scratch.ts";
+import type { DiskScratch } from "../../sandbox/disk-scratch.ts";
 import type { Sandboxes } from "../../sandbox/sandboxes.ts";
 import type { GrantNetwork } from "../run/start-program.ts";
 

@@ -3,6 +3,7 @@ import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { CopiedProject, takenOfRepository } from "../../../test/helpers/copied-project.ts";
 import { git } from "../../../test/helpers/git.ts";
+import { namesBelow, workTreeOf } from "./tracked-files.ts";
 
 const project = CopiedProject.use();
 
@@ -142,4 +143,27 @@ describe("what git tracks is taken though a rule ignores it", () => {
       expect((await project.copy()).names.toSorted(), String(round)).toEqual(gitsOwn(project.path));
     }
   });
+});
+
+it.each<[NodeJS.Platform, string, string, readonly string[] | null]>([
+  ["linux", "/a/b", "/a/b/c/d", ["c", "d"]],
+  ["linux", "/a/b", "/a/b", null],
+  ["linux", "/a/b", "/a/bc", null],
+  ["linux", "/a/b", "/a", null],
+  ["linux", "/a", "/a/..b", ["..b"]],
+  ["win32", "C:\\a", "C:\\a\\b\\c", ["b", "c"]],
+  ["win32", "C:\\a", "D:\\a\\b", null],
+  ["win32", "C:\\a", "C:\\ab", null],
+])("on %s, the names from %s to %s are %j", (platform, folder, place, names) => {
+  expect(namesBelow(folder, place, platform)).toEqual(names);
+});
+
+it.each<[NodeJS.Platform, string, string | null]>([
+  ["linux", "/a/b/.git/modules/x/.git/y", "/a/b"],
+  ["linux", "/a/b/.git", null],
+  ["linux", "/.git/modules/x", null],
+  ["linux", "/a/b.git/x", null],
+  ["win32", "C:\\a\\.git\\modules\\x", "C:\\a"],
+])("on %s, %s is in the .git of %j", (platform, place, tree) => {
+  expect(workTreeOf(place, platform)).toBe(tree);
 });

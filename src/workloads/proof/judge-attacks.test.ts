@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Capabilities } from "../../engines/capabilities.ts";
-import { attacksOf, contained, open, type Attack } from "./attacks/attack.ts";
+import { attacksOf, contained, open, type Attack } from "./attack.ts";
 import { declaredAt, judgeAttack } from "./judge-attacks.ts";
 
 const [attack] = attacksOf({

@@ -8,7 +8,7 @@ import {
   type Attack,
   type DeclaredPlace,
   type Expectation,
-} from "./attacks/attack.ts";
+} from "./attack.ts";
 
 /**
  * What became of an attack. `denied`; `contained`: it got what its own sandbox has, and nothing of the host; `open`: it got

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { Redaction } from "../../policy/redaction/redaction.ts";
+import { Redaction } from "../../policy/redaction.ts";
 import { describeCommand, describeWork } from "./describe-work.ts";
 
 const plain = new Redaction([]);

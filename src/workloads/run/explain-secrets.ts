@@ -1,5 +1,5 @@
-import type { Redaction } from "../../policy/redaction/redaction.ts";
-import { shortestRedacted } from "../../policy/redaction/secret-spellings.ts";
+import type { Redaction } from "../../policy/redaction.ts";
+import { shortestRedacted } from "../../policy/secret-spellings.ts";
 
 /** What a caller should know about a run's secrets, one sentence each. */
 export function secretWarnings({ found, tooShort }: Redaction): readonly string[] {

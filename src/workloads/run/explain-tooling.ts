@@ -1,6 +1,6 @@
 import type { ChangedToolingFile } from "../../policy/tooling/tooling-changes.ts";
 import { gapSentences, type ToolingGap } from "../../policy/tooling/tooling-gaps.ts";
-import type { ToolingLook } from "../../sandbox/tooling/look-at-tooling.ts";
+import type { ToolingLook } from "../../sandbox/look-at-tooling.ts";
 
 /** What has changed of the files through which a project runs code on its owner's machine. */
 export interface ToolingReport {

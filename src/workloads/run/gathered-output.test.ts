@@ -1,6 +1,6 @@
 import { afterEach, expect, it, vi } from "vitest";
 import type { OutputChunk } from "../../engines/engine.ts";
-import { gatheredOutput } from "./gathered-output.ts";
+import { gatheredOutput } from "./watch-process.ts";
 
 afterEach(() => void vi.useRealTimers());
 

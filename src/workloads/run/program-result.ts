@@ -3,7 +3,7 @@ import { createId } from "../../base/id.ts";
 import type { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { EngineName } from "../../engines/engine.ts";
 import type { Isolation } from "../../policy/isolation.ts";
-import type { Redaction } from "../../policy/redaction/redaction.ts";
+import type { Redaction } from "../../policy/redaction.ts";
 import type { Outcome } from "../../sandbox/outcome.ts";
 import type { ConcludedRun } from "./conclude-run.ts";
 import { networkWarnings } from "./explain-network.ts";

@@ -1,15 +1,14 @@
 import { BoundedOutput } from "../../base/streams/bounded-output.ts";
 import type { ContainerStats } from "../../engines/container-stats.ts";
 import type { OutputChunk, Process } from "../../engines/engine.ts";
-import type { Redaction } from "../../policy/redaction/redaction.ts";
+import type { Redaction } from "../../policy/redaction.ts";
 import type { OpenRun } from "../../sandbox/run-record.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
 import { runnerInput, type RunnerJob } from "../program/runner-job.ts";
 import { judgeRun, type JudgedRun } from "./conclude-run.ts";
-import { lastNumbers } from "./last-numbers.ts";
-import { MemoryUse } from "./memory-use.ts";
 import type { StartedProgram } from "./start-program.ts";
 import { watchProcess } from "./watch-process.ts";
+import type { WatchedEnd } from "./until-ended.ts";
 
 /** A program to be run by a runner, and how it is watched and ended. */
 export interface ProgramRun {
@@ -73,4 +72,85 @@ export async function runProgram(run: ProgramRun): Promise<JudgedRun<BoundedOutp
       return report;
     },
   });
+}
+
+/** How long before its end is known a program's last numbers may have been asked. */
+const earlyMs = 20;
+
+interface NumbersOptions {
+  readonly sandbox: Pick<Sandbox, "stats">;
+  /** Resolves when the program's output has ended. */
+  readonly outputEnded: Promise<void>;
+  /** Milliseconds of a clock that never goes back. */
+  readonly monotonicMs: () => number;
+}
+
+/**
+ * The last numbers of a sandbox, asked as soon as its program's output ends: mostly that is the program's end, of which the
+ * engine tells a little later. Of one that did not end well, or that went on, they are asked again: a process may have been
+ * killed for want of memory meanwhile.
+ */
+export function lastNumbers({
+  sandbox,
+  outputEnded,
+  monotonicMs,
+}: NumbersOptions): (end: WatchedEnd) => Promise<ContainerStats> {
+  let early: { readonly askedMs: number; readonly stats: Promise<ContainerStats> } | undefined;
+  const ask = (): void => void (early = { askedMs: monotonicMs(), stats: sandbox.stats() });
+  outputEnded.then(ask, () => undefined);
+  return ({ exitCode, interruption }) => {
+    const asked = exitCode === 0 && interruption === null ? early : undefined;
+    return asked !== undefined && monotonicMs() - asked.askedMs <= earlyMs ? asked.stats : sandbox.stats();
+  };
+}
+
+/** Until the first look; each further one waits twice as long as the one before. */
+const firstLookMs = 20;
+const maxBetweenLooksMs = 1_000;
+
+/** Memory of a sandbox that lives longer than its programs, while one of them runs: until it is disposed of. */
+export class MemoryUse implements Disposable {
+  readonly #sandbox: Pick<Sandbox, "measure">;
+  readonly #before: ContainerStats;
+  #seenBytes: number | null = null;
+  #timer: NodeJS.Timeout | undefined;
+  #isOver = false;
+
+  /** `before`: numbers of the sandbox before the program started. */
+  constructor(sandbox: Pick<Sandbox, "measure">, before: ContainerStats) {
+    this.#sandbox = sandbox;
+    this.#before = before;
+    this.#lookIn(firstLookMs);
+  }
+
+  /**
+   * The highest use while the program ran: the kernel's peak where it rose meanwhile, which it keeps for the whole life of
+   * a sandbox, otherwise the highest that was seen; null where none was.
+   */
+  peakBytes({ memoryPeakBytes: peak }: ContainerStats): number | null {
+    const { memoryPeakBytes: former, memoryBytes } = this.#before;
+    // No numbers at all do not mean that there was no peak.
+    const isKnown = former !== null || memoryBytes !== null;
+    return peak !== null && isKnown && peak > (former ?? 0) ? peak : this.#seenBytes;
+  }
+
+  [Symbol.dispose](): void {
+    this.#isOver = true;
+    clearTimeout(this.#timer);
+  }
+
+  #lookIn(delayMs: number): void {
+    this.#timer = setTimeout(() => void this.#look(delayMs), delayMs).unref();
+  }
+
+  async #look(delayMs: number): Promise<void> {
+    const bytes = await this.#sandbox.measure().then(
+      ({ memoryBytes }) => memoryBytes,
+      // It is ending: whoever judges the run finds that out.
+      () => null,
+    );
+    if (this.#isOver) return;
+    if (bytes !== null) this.#seenBytes = Math.max(this.#seenBytes ?? 0, bytes);
+    this.#lookIn(Math.min(2 * delayMs, maxBetweenLooksMs));
+  }
 }

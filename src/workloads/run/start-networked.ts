@@ -1,8 +1,8 @@
-import { startBeside } from "../../sandbox/network/exec-with-network.ts";
+import { startBeside } from "../../sandbox/exec-with-network.ts";
 import type { NetworkPolicy } from "../../policy/network/network.ts";
 import { startProgram, type ProgramStart, type StartedProgram } from "./start-program.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
-import type { SharedNetwork } from "../../sandbox/network/shared-network.ts";
+import type { SharedNetwork } from "../../sandbox/shared-network.ts";
 import { DenialLog } from "./denial-log.ts";
 
 export interface NetworkedStart extends Omit<ProgramStart, "sandbox"> {

@@ -1,9 +1,9 @@
 import type { NetworkAccess, NetworkGrant } from "../../egress/network-access.ts";
 import type { Process } from "../../engines/engine.ts";
 import type { Denial } from "../../policy/network/denial.ts";
-import { execWithNetwork } from "../../sandbox/network/exec-with-network.ts";
+import { execWithNetwork } from "../../sandbox/exec-with-network.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
-import type { NetworkSandbox } from "../../sandbox/network/open-network.ts";
+import type { NetworkSandbox } from "../../sandbox/open-network.ts";
 import { noNetworkReport, type NetworkReport } from "./explain-network.ts";
 
 export interface ProgramStart {

@@ -9,11 +9,11 @@ import { packagesFolder, sessionProfile } from "../../policy/session-profile.ts"
 import type { Caller, Sandboxes } from "../../sandbox/sandboxes.ts";
 import type { ImageListener, ProvideImage } from "../program/ensure-image.ts";
 import { planOf } from "../program/plan-of.ts";
-import type { OpenLargeScratch } from "../run/disk/open-large-scratch.ts";
-import type { WatchedScratch } from "../run/disk/watched-scratch.ts";
-import { ecosystems, SandboxPackages } from "./packages/sandbox-packages.ts";
+import type { OpenLargeScratch } from "../run/open-large-scratch.ts";
+import type { WatchedScratch } from "../run/watched-scratch.ts";
+import { ecosystems, SandboxPackages } from "./sandbox-packages.ts";
 import type { SessionSettings } from "./session-call.ts";
-import type { SessionPackages } from "./packages/session-packages.ts";
+import type { SessionPackages } from "./session-packages.ts";
 import { SessionSandbox } from "./session-sandbox.ts";
 
 /** What preparing a sandbox reports. */

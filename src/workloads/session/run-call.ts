@@ -4,7 +4,7 @@ import type { NetworkGrant } from "../../egress/network-access.ts";
 import type { ContainerStats } from "../../engines/container-stats.ts";
 import { checkMainFile } from "../../policy/request/main-file.ts";
 import type { Denial } from "../../policy/network/denial.ts";
-import type { Redaction } from "../../policy/redaction/redaction.ts";
+import type { Redaction } from "../../policy/redaction.ts";
 import { codeFolder } from "../../policy/session-profile.ts";
 import type { Toolchain } from "../program/languages.ts";
 import { runnerFailedExitCode, type RunnerFile, type RunnerJob } from "../program/runner-job.ts";

@@ -1,39 +1,95 @@
 import { untilCancelled } from "../../base/abort.ts";
 import { runsInterpretersOnly } from "../../engines/capabilities.ts";
-import type { EngineName } from "../../engines/engine.ts";
+import type { EngineName, CallOptions } from "../../engines/engine.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { Denial } from "../../policy/network/denial.ts";
-import type { Redaction } from "../../policy/redaction/redaction.ts";
+import type { Redaction } from "../../policy/redaction.ts";
 import { checkMainFile } from "../../policy/request/main-file.ts";
 import type { Caller, Sandboxes } from "../../sandbox/sandboxes.ts";
-import { compileFiles, type CompiledFiles } from "../program/compile/compile-files.ts";
+import { compileFiles, type CompiledFiles } from "../program/compile-files.ts";
 import type { Toolchain } from "../program/languages.ts";
 import { plainException } from "./variables/plain-exception.ts";
-import type { CallException } from "./variables/read-report.ts";
+import type { CallException, Display } from "./variables/read-report.ts";
 import { interpreterKind } from "./variables/start-interpreter.ts";
-import type { MakeNotebookCode } from "./variables/notebook/make-notebook-code.ts";
+import type { MakeNotebookCode } from "./variables/make-notebook-code.ts";
 import { describeWork } from "../run/describe-work.ts";
 import { loggingFailure, type RunIds } from "../run/log-ending.ts";
 import type { GrantNetwork } from "../run/start-program.ts";
-import { syntaxFailure } from "../program/syntax/syntax-failure.ts";
-import type { CompileTypeScript } from "../program/compile/typescript-compiler.ts";
+import { syntaxFailure } from "../program/syntax-failure.ts";
+import type { CompileTypeScript } from "../program/typescript-compiler.ts";
 import type { Packages } from "../../packages/packages.ts";
 import type { FindImports } from "../program/find-imports.ts";
-import { needsOfCall, type CallNeeds } from "./needs-of-call.ts";
 import { chooseToolchain } from "../program/choose-toolchain.ts";
 import { checkEngine } from "../program/check-engine.ts";
-import { refusedResult, type RunResult } from "../run/program-result.ts";
+import { refusedResult, type RunResult, type ProgramResult } from "../run/program-result.ts";
 import type { ProvideImage } from "../program/ensure-image.ts";
-import type { OpeningListener } from "./open-session-sandbox.ts";
+import type { OpeningListener, OpenSessionOptions } from "./open-session-sandbox.ts";
 import { prepareNext } from "./prepare-next.ts";
 import { programVariables } from "./program-variables.ts";
-import type { OpenLargeScratch } from "../run/disk/open-large-scratch.ts";
+import type { OpenLargeScratch } from "../run/open-large-scratch.ts";
 import { runCall } from "./run-call.ts";
-import type { SessionCall } from "./session-call.ts";
-import type { SessionResult } from "./session-result.ts";
+import type { SessionCall, SessionSettings } from "./session-call.ts";
 import type { Session } from "./session.ts";
 import type { Context } from "./variables/contexts.ts";
+import { ecosystemOf, packageName, type Ecosystem } from "../../policy/package-specs.ts";
+import { OptionalPackages, withWayOut } from "../../packages/optional-packages.ts";
+import type { ImportedPackages } from "../../packages/scan-request.ts";
+import { checkImports } from "../program/check-imports.ts";
+import { noExtraNeeds } from "./no-extra-needs.ts";
+import { withPackages, type SessionPackages } from "./session-packages.ts";
+import type { SandboxNeeds } from "./sandbox-needs.ts";
+import type { SessionSandbox } from "./session-sandbox.ts";
+import { isolatedPython } from "../../sandbox/isolated-python.ts";
+import { runSandboxCommand } from "../../sandbox/sandbox-command.ts";
+import type { Sandbox } from "../../sandbox/sandbox.ts";
+
+/** What a sandbox's Python has of its own, and what is in the working folder: nobody else's packages. */
+interface OwnModules {
+  /** Names of distributions, in the usual form. */
+  readonly distributions: ReadonlySet<string>;
+  /** Python files at the top of the working folder; its folders count as packages. */
+  readonly paths: readonly string[];
+}
+
+const program = `
+import importlib.metadata, json, os, sys
+names = [d.metadata["Name"] or "" for d in importlib.metadata.distributions()]
+paths = [e.name + "/__init__.py" if e.is_dir() else e.name for e in os.scandir(sys.argv[1])]
+print(json.dumps([names[:5000], paths[:5000]]))
+`;
+
+/** Asks the sandbox's Python; what is not available counts as nothing. @throws CANCELLED, SANDBOX_LOST */
+async function ownModules(
+  sandbox: Pick<Sandbox, "exec" | "folderOf" | "capabilities">,
+  { folder, signal }: CallOptions & { readonly folder: string },
+): Promise<OwnModules> {
+  const command = [...isolatedPython(sandbox.capabilities), "-c", program, sandbox.folderOf(folder)];
+  const { stdout } = await runSandboxCommand(
+    sandbox,
+    { command, maxOutputBytes: 1_000_000, timeLimitMs: 20_000 },
+    { signal },
+  );
+  const [names, paths] = parse(stdout.text());
+  return { distributions: new Set(names.map((name) => name.toLowerCase().replaceAll(/[-_.]+/g, "-"))), paths };
+}
+
+/** Only strings are accepted: the program chooses the names of its files. */
+function parse(text: string): readonly [readonly string[], readonly string[]] {
+  let answer: unknown;
+  try {
+    answer = JSON.parse(text);
+  } catch {
+    // Cut off, or there is no Python: then nothing is known.
+    return [[], []];
+  }
+  const [names, paths] = Array.isArray(answer) ? (answer as unknown[]) : [];
+  return [strings(names), strings(paths)];
+}
+
+function strings(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.filter((each) => typeof each === "string") : [];
+}
 
 export interface SessionDependencies {
   readonly sandboxes: Sandboxes;
@@ -242,3 +298,112 @@ const goneBefore =
   "The variables of earlier calls are gone: their interpreter had ended. This call has begun without them, in a new one.";
 const goneNow =
   "The interpreter has ended with this call, and all variables are gone: the next call begins without any.";
+
+/** The outcome of one call of `run_code`. */
+interface SessionResult extends ProgramResult {
+  readonly sessionId: string;
+  /** Whether this call runs in another sandbox than the one before it. */
+  readonly restarted: boolean;
+  /** The packages of this call in the versions that it had. */
+  readonly packages: readonly string[];
+  /** What the call displays in addition to its output. */
+  readonly displays: readonly Display[];
+  /** The exception that ended it; null where none did, and in a session that keeps no variables. */
+  readonly exception: CallException | null;
+  /** Where its variables are; null in a session that keeps none. */
+  readonly context: string | null;
+  /** Whether variables of earlier calls, or its own, are gone; null in a session that keeps none. */
+  readonly variablesLost: boolean | null;
+}
+
+interface NeedsOfCallOptions extends OpenSessionOptions {
+  readonly settings: SessionSettings;
+  readonly call: SessionCall;
+  readonly findImports: FindImports;
+}
+
+/** What one call needs from its session's sandbox. */
+interface CallNeeds extends SandboxNeeds {
+  readonly ecosystem: Ecosystem;
+  /** The packages of this call, known once `missing` was asked. */
+  readonly wanted: readonly string[];
+  /** What the result must report about those that are left out. */
+  readonly notes: readonly string[];
+  /** Whether there are fewer packages to try, after an error of their installation. */
+  leaveOut(error: unknown): boolean;
+  /** What to throw for an error after which nothing can be left out. */
+  explain(error: unknown): unknown;
+}
+
+/** The session's sandbox with the packages that the call names, or imports. */
+function needsOfCall(options: NeedsOfCallOptions): CallNeeds {
+  const { packages, language } = options.call;
+  const ecosystem = ecosystemOf(language);
+  const imports = new CallImports(options, ecosystem);
+  const chosen = new OptionalPackages(ecosystem);
+  let wanted: readonly string[] = [];
+  let imported: ImportedPackages = { needed: [], optional: [] };
+  return {
+    ...noExtraNeeds(options.settings, { ...options, isGuess: () => imported.optional.length > 0 }),
+    ecosystem,
+    get wanted() {
+      return wanted;
+    },
+    get notes() {
+      return chosen.notes;
+    },
+    leaveOut: (error) => chosen.leaveOut(error, imported),
+    explain: (error) => withWayOut(error, imported),
+    missing: async (known, live, caller) => {
+      if (packages === "auto") {
+        const found = await imports.of(known, live, caller);
+        if (found === undefined) return undefined;
+        imported = found;
+      }
+      wanted = packages === "auto" ? chosen.specsOf(imported) : packages;
+      return withPackages(known, ecosystem, wanted);
+    },
+  };
+}
+
+/** The packages that a call's code imports. */
+class CallImports {
+  readonly #options: NeedsOfCallOptions;
+  readonly #ecosystem: Ecosystem;
+  #found: ImportedPackages | undefined;
+
+  constructor(options: NeedsOfCallOptions, ecosystem: Ecosystem) {
+    this.#options = options;
+    this.#ecosystem = ecosystem;
+  }
+
+  /**
+   * What Python has by itself, and modules among the session's own files, are no packages to install: undefined when that
+   * cannot be told, because there is no sandbox to ask.
+   */
+  async of(
+    known: SessionPackages,
+    live: SessionSandbox | null,
+    { signal }: Caller,
+  ): Promise<ImportedPackages | undefined> {
+    this.#found ??= await this.#find([], signal);
+    const found = this.#found;
+    const all = [...found.needed, ...found.optional];
+    if (this.#ecosystem !== "python" || withPackages(known, this.#ecosystem, all) === null) return found;
+    if (live === null) return undefined;
+    const own = await ownModules(live.sandbox, { folder: live.profile.workingDirectory, signal });
+    const foreign = await this.#find(own.paths, signal);
+    const isForeign = (spec: string): boolean => !own.distributions.has(packageName(spec, "python"));
+    return { needed: foreign.needed.filter(isForeign), optional: foreign.optional.filter(isForeign) };
+  }
+
+  async #find(paths: readonly string[], signal: AbortSignal | undefined): Promise<ImportedPackages> {
+    const { call, findImports } = this.#options;
+    const { language, code: content } = call;
+    const files = [
+      { path: checkMainFile(undefined, language), content },
+      ...paths.map((path) => ({ path, content: "" })),
+    ];
+    return checkImports(await findImports({ language, files }, { signal }), this.#ecosystem);
+  }
+}

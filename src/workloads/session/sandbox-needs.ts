@@ -1,6 +1,6 @@
 import type { Caller } from "../../sandbox/sandboxes.ts";
-import type { SandboxPackages } from "./packages/sandbox-packages.ts";
-import type { SessionPackages } from "./packages/session-packages.ts";
+import type { SandboxPackages } from "./sandbox-packages.ts";
+import type { SessionPackages } from "./session-packages.ts";
 import type { SessionSandbox } from "./session-sandbox.ts";
 
 /** What a call needs from its session's sandbox, and how it is provided. */

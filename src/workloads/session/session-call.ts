@@ -1,11 +1,11 @@
 import type { ImageOrigin } from "../../policy/image-reference.ts";
-import type { Demand } from "../../engines/enforcement/assert-enforceable.ts";
+import type { Demand } from "../../engines/assert-enforceable.ts";
 import type { Engine } from "../../engines/engine.ts";
 import type { Isolation } from "../../policy/isolation.ts";
 import type { JavaScriptRuntime, Language } from "../../policy/language.ts";
-import type { Limits } from "../../policy/limits/limits.ts";
+import type { Limits } from "../../policy/limits.ts";
 import type { NetworkPolicy } from "../../policy/network/network.ts";
-import type { ProgramSecret } from "../../sandbox/secrets/program-secret.ts";
+import type { ProgramSecret } from "../../sandbox/program-secret.ts";
 
 /** A checked call of `run_code` (SPEC SE0); every value is within the policy already. */
 export interface SessionCall {

@@ -5,13 +5,13 @@ import type { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { Profile } from "../../policy/profile.ts";
 import { codeFolder } from "../../policy/session-profile.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
-import { SharedNetwork } from "../../sandbox/network/shared-network.ts";
-import type { WatchedScratch } from "../run/disk/watched-scratch.ts";
-import type { ImportedModule } from "../program/ahead/imported-modules.ts";
+import { SharedNetwork } from "../../sandbox/shared-network.ts";
+import type { WatchedScratch } from "../run/watched-scratch.ts";
+import type { ImportedModule } from "../program/imported-modules.ts";
 import { WaitingRunner } from "../program/waiting-runner.ts";
 import type { Context } from "./variables/contexts.ts";
 import type { KeptInterpreter } from "./variables/kept-interpreter.ts";
-import type { SandboxPackages } from "./packages/sandbox-packages.ts";
+import type { SandboxPackages } from "./sandbox-packages.ts";
 
 export interface SessionSandboxParts {
   readonly sandbox: Sandbox;

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
 import type { WorkArchive, WorkArchives } from "../../sandbox/work-archives.ts";
-import type { SandboxPackages } from "./packages/sandbox-packages.ts";
+import type { SandboxPackages } from "./sandbox-packages.ts";
 import type { SandboxNeeds } from "./sandbox-needs.ts";
 import type { SessionSettings } from "./session-call.ts";
 import type { SessionSandbox } from "./session-sandbox.ts";

@@ -4,22 +4,103 @@ import { Turns } from "../../base/turns.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { ContainerStats } from "../../engines/container-stats.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
-import type { GivenSecrets } from "../../policy/redaction/given-secrets.ts";
+import type { GivenSecrets } from "../../policy/given-secrets.ts";
 import { workFolder } from "../../policy/scratch.ts";
 import type { Caller } from "../../sandbox/sandboxes.ts";
 import type { WorkArchive, WorkArchives } from "../../sandbox/work-archives.ts";
-import type { BackgroundProcess, StopOptions } from "../place/background/background-process.ts";
-import type { BackgroundProcesses, LaunchedProcess } from "../place/background/background-processes.ts";
+import type { BackgroundProcess, StopOptions } from "../place/background-process.ts";
+import type { BackgroundProcesses, LaunchedProcess } from "../place/background-processes.ts";
 import { CurrentContainer } from "../place/current-container.ts";
 import { Place } from "../place/place.ts";
 import type { ProcessSpec } from "../program/command-spec.ts";
 import type { SandboxNeeds } from "./sandbox-needs.ts";
 import type { SessionSettings } from "./session-call.ts";
-import type { SandboxPackages } from "./packages/sandbox-packages.ts";
-import { noPackages } from "./packages/session-packages.ts";
+import type { SandboxPackages } from "./sandbox-packages.ts";
+import { noPackages } from "./session-packages.ts";
 import type { SessionSandbox } from "./session-sandbox.ts";
-import { restoreWork, saveWork } from "./files/work-folder.ts";
 import { Contexts, type Context } from "./variables/contexts.ts";
+import { mebibyte } from "../../base/bytes.ts";
+import type { ErrorType } from "../../errors/catalogue.ts";
+import type { CallOptions } from "../../engines/engine.ts";
+import type { Sandbox } from "../../sandbox/sandbox.ts";
+
+/** In addition to the files' bytes, an archive has at least half a kibibyte for each. */
+const overheadBytes = 64 * mebibyte;
+/** Bytes that are written at once: an archive arrives in pieces as small as a header. */
+const pieceBytes = mebibyte;
+
+/** What says nothing about the files. */
+const notTheirs: ReadonlySet<ErrorType> = new Set([
+  "CANCELLED",
+  "TIMEOUT",
+  "SANDBOX_LOST",
+  "OOM_KILLED",
+  "ENGINE_UNAVAILABLE",
+]);
+
+/** Keeps the files of the working folder outside the sandbox. @throws what `SandboxFiles.pack` throws */
+async function saveWork(
+  { files }: Pick<Sandbox, "files">,
+  archives: WorkArchives,
+  {
+    folder,
+    principal,
+    sizeBytes,
+    signal,
+  }: CallOptions & {
+    readonly folder: string;
+    readonly principal: string;
+    readonly sizeBytes: number;
+  },
+): Promise<WorkArchive> {
+  const maxBytes = sizeBytes + overheadBytes;
+  try {
+    const content = inLargePieces(files.pack(folder, { maxBytes, signal }));
+    return await archives.save(content, { principal, maxBytes });
+  } catch (error) {
+    throw notKept("saved", error);
+  }
+}
+
+/** Puts the files back into a new sandbox. @throws what `SandboxFiles.unpack` throws */
+async function restoreWork(
+  { files }: Pick<Sandbox, "files">,
+  archive: WorkArchive,
+  { folder, signal }: CallOptions & { readonly folder: string },
+): Promise<void> {
+  try {
+    await files.unpack(folder, archive.read(), { signal });
+  } catch (error) {
+    throw notKept("restored", error);
+  }
+}
+
+async function* inLargePieces(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
+  let held: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of chunks) {
+    held.push(chunk);
+    bytes += chunk.length;
+    if (bytes < pieceBytes) continue;
+    yield Buffer.concat(held);
+    held = [];
+    bytes = 0;
+  }
+  if (bytes > 0) yield Buffer.concat(held);
+}
+
+function notKept(what: "saved" | "restored", error: unknown): unknown {
+  if (!(error instanceof GloveboxError) || notTheirs.has(error.errorType)) return error;
+  const message = `The files of a session could not be ${what}: ${error.message}`;
+  return new GloveboxError(error.errorType, message, {
+    suggestion:
+      what === "saved"
+        ? "Remove from the working folder what cannot be packed, or use another session that names its packages in its first call."
+        : "End the session and begin another.",
+    context: error.context,
+    cause: error,
+  });
+}
 
 export interface SessionParts {
   readonly id: string;

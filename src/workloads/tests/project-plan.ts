@@ -1,6 +1,6 @@
 import { chooseInstallation, type Installation } from "../dependencies/installation.ts";
 import type { ReadProject } from "../project/read-project.ts";
-import { choosesNodeReporter, type WantedReporters } from "./inside/command-variables.ts";
+import { choosesNodeReporter, type WantedReporters } from "./command-variables.ts";
 import { expectsBun, projectTools, type ProjectTools } from "../dependencies/project-tools.ts";
 import type { TestsSpec } from "./tests-spec.ts";
 

@@ -4,17 +4,33 @@ import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { Caller } from "../../sandbox/sandboxes.ts";
 import type { BuiltImage } from "../dependencies/dockerfile/build-request.ts";
 import { provideProjectImage } from "../dependencies/dockerfile/provide-project-image.ts";
-import { chooseImage } from "../dependencies/image/choose-image.ts";
+import { chooseImage } from "../dependencies/choose-image.ts";
 import { checkEngine } from "../program/check-engine.ts";
 import { loggingFailure, type RunIds } from "../run/log-ending.ts";
 import { readProject } from "../project/read-project.ts";
 import { planProject, type ProjectPlan } from "./project-plan.ts";
-import { runInSandbox } from "./run-in-sandbox.ts";
 import type { ProjectRunListener } from "../project/project-run.ts";
-import type { TestRun, TestsDependencies } from "./test-run.ts";
+import type { TestRun, TestsDependencies, PhaseResult, ReadyTests, TestsPlace } from "./test-run.ts";
 import { uncounted, type TestsResult } from "./tests-result.ts";
 import type { TestsSpec } from "./tests-spec.ts";
 import { firstLine } from "./verdict.ts";
+import { Redaction } from "../../policy/redaction.ts";
+import { describeCommand } from "../run/describe-work.ts";
+import { copyProject } from "../project/copy-project.ts";
+import { runTestPhase } from "./test-phase.ts";
+import {
+  explainInstallation,
+  installDependencies,
+  type InstalledDependencies,
+} from "../dependencies/install-dependencies.ts";
+import type { EndedLine } from "../dependencies/run-line.ts";
+import { networkWarnings } from "../run/explain-network.ts";
+import { executeProfile, type Profile } from "../../policy/profile.ts";
+import { watchedScratch } from "../../policy/scratch.ts";
+import type { SandboxPlan } from "../../sandbox/sandbox-plan.ts";
+import { toolVariables } from "../dependencies/tool-variables.ts";
+import { planOf } from "../program/plan-of.ts";
+import { WatchedScratch } from "../run/watched-scratch.ts";
 
 /**
  * Runs a project's tests in a fresh sandbox, on a copy of the project that is never written back, and removes it
@@ -102,4 +118,139 @@ function withoutImage(
     warnings,
     error,
   };
+}
+
+/** Opens a sandbox, copies the project, installs, tests, reads the results and removes it. @throws as `runTests` */
+async function runInSandbox(ids: RunIds, run: TestRun, ready: ReadyTests): Promise<TestsResult> {
+  const { spec, dependencies, caller, listener, capabilities } = run;
+  await using planned = await planSandbox(run, ready);
+  const { profile, scratch } = planned;
+  const plan = { ...planned.plan, id: spec.sandboxId, givenName: spec.name };
+  await using sandbox = await dependencies.sandboxes.open(dependencies.engine, plan, caller);
+  scratch?.watch(sandbox);
+  ids.sandbox = sandbox.id;
+  const work = describeCommand(spec.testCommand, new Redaction([]));
+  const { limits, network } = spec;
+  const record = (ids.record = sandbox.beginRun({ ...ids, work, timeoutMs: limits.timeoutMs, network }));
+  listener.onSandbox(sandbox.id);
+  const at = { ids, sandbox, record, profile };
+  const { leftOut, line, result } = await runPhases(run, ready, at).catch((error: unknown) => {
+    throw scratch?.error ?? error;
+  });
+  return {
+    ...result,
+    ...endedForDisk(scratch?.error ?? null),
+    image: capabilities.images ? ready.image : null,
+    setupCommand: line,
+    sandboxId: sandbox.id,
+    engine: dependencies.engine.name,
+    isolation: capabilities.isolation,
+    ociRuntime: spec.ociRuntime ?? null,
+    policyDigest: record.policyDigest,
+    warnings: [profile.scratch.note ?? [], leftOut, ready.grant?.warnings ?? [], result.warnings].flat(),
+  };
+}
+
+async function runPhases(
+  run: TestRun,
+  ready: ReadyTests,
+  at: TestsPlace,
+): Promise<{ readonly leftOut: readonly string[]; readonly line: string | null; readonly result: PhaseResult }> {
+  const { spec, dependencies, caller, listener } = run;
+  listener.onProgress("Copying the project");
+  const source = { ...spec, maxBytes: spec.limits.diskBytes };
+  const leftOut = await copyProject(source, at.sandbox, { signal: caller.signal, platform: dependencies.platform });
+  const { line, warnings, result } = await install(run, ready, at);
+  return { leftOut: [...leftOut, ...warnings], line, result: result ?? (await runTestPhase(run, ready, at)) };
+}
+
+/** Any reports disappeared with the sandbox. */
+function endedForDisk(error: GloveboxError | null): Partial<TestsResult> {
+  if (error === null) return {};
+  return { ...uncounted, verdict: "could_not_run", reason: firstLine(error.message), outcome: "sandbox_lost", error };
+}
+
+/**
+ * Installs what the tests need; resolves to the shell line that did, and to the result of a run that did not reach its
+ * tests, null when all went well.
+ * @throws what starting a command throws
+ */
+async function install(
+  run: TestRun,
+  ready: ReadyTests,
+  { sandbox, record, profile }: TestsPlace,
+): Promise<Pick<InstalledDependencies, "line" | "warnings"> & { readonly result: PhaseResult | null }> {
+  const { spec, dependencies, caller, listener } = run;
+  const { environment } = profile;
+  const keeping = {
+    ...dependencies,
+    ociRuntime: spec.ociRuntime,
+    diskBytes: spec.limits.diskBytes,
+    planLike: () => planSandbox(run, ready),
+  };
+  const what = { ...ready.project, image: ready.image, keeping, environment, timeoutMs: spec.setupTimeoutMs };
+  const { line, failed, warnings } = await installDependencies(
+    sandbox,
+    { ...dependencies, ...listener, ...what },
+    caller,
+  );
+  return { line, warnings, result: line === null || failed === null ? null : notInstalled(line, failed, record) };
+}
+
+function notInstalled(line: string, ended: EndedLine, record: TestsPlace["record"]): PhaseResult {
+  const error = explainInstallation(line, ended);
+  const { exitCode, durationMs } = ended.end;
+  const outcome = error.errorType === "CANCELLED" ? "cancelled" : "failed";
+  record.end({ outcome, exitCode, durationMs, errorType: error.errorType });
+  return {
+    ...uncounted,
+    verdict: "could_not_run",
+    reason: firstLine(error.message),
+    outcome,
+    exitCode,
+    output: ended.output.text(),
+    truncated: ended.output.truncated,
+    durationMs,
+    memoryPeakBytes: null,
+    warnings: networkWarnings(ended.networkReport, outcome),
+    error,
+  };
+}
+
+/** Time beyond that of the commands before any sweep may take the sandbox: starting, copying, reading, removal. */
+const lifetimeMarginMs = 900_000;
+
+/** A sandbox to be opened; its scratch on this machine's disk, if any, goes with this. */
+interface PlannedSandbox extends AsyncDisposable {
+  readonly profile: Profile;
+  readonly plan: SandboxPlan;
+  /** Null where the engine provides its scratch. */
+  readonly scratch: WatchedScratch | null;
+}
+
+/** Plans a sandbox for tests, or one like it for what they need, with scratch of its own. @throws what `WatchedScratch.open` throws */
+async function planSandbox(run: TestRun, ready: ReadyTests): Promise<PlannedSandbox> {
+  const { spec, dependencies, capabilities } = run;
+  const { diskBytes } = spec.limits;
+  const mayBeOnDisk = dependencies.diskScratch.serves(capabilities);
+  const scratch = mayBeOnDisk ? await WatchedScratch.open({ ...dependencies, diskBytes }) : null;
+  const profile = profileOf(run, ready, scratch !== null);
+  const lifetimeMs = spec.limits.timeoutMs + spec.setupTimeoutMs + lifetimeMarginMs;
+  const plan = { ...planOf(profile, lifetimeMs), mounts: scratch?.mounts };
+  return { profile, plan, scratch, [Symbol.asyncDispose]: async () => scratch?.[Symbol.asyncDispose]() };
+}
+
+function profileOf(
+  { spec, capabilities }: TestRun,
+  { image, imageEnvironment, grant }: ReadyTests,
+  isOnDisk: boolean,
+): Profile {
+  const profile = executeProfile({
+    ...spec,
+    image,
+    scratchStorage: capabilities.scratch,
+    networkEnvironment: grant?.environment,
+    environment: { ...toolVariables, ...imageEnvironment, ...spec.environment },
+  });
+  return { ...profile, ...(isOnDisk ? { scratch: watchedScratch(spec.limits) } : {}), kind: "test" };
 }

@@ -1,6 +1,6 @@
-import type { Demand } from "../../engines/enforcement/assert-enforceable.ts";
+import type { Demand } from "../../engines/assert-enforceable.ts";
 import type { Isolation } from "../../policy/isolation.ts";
-import type { Limits } from "../../policy/limits/limits.ts";
+import type { Limits } from "../../policy/limits.ts";
 import type { NetworkPolicy } from "../../policy/network/network.ts";
 import type { CheckedContextFile } from "../../policy/request/context-files.ts";
 import type { OpenPlace } from "../../sandbox/mounts/open-place.ts";

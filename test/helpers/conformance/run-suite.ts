@@ -5,7 +5,7 @@ import { createRequire } from "node:module";
 import os from "node:os";
 import path from "node:path";
 import { loadHostConfig } from "../../../src/config/host-config.ts";
-import { serveOverHttp } from "../../../src/mcp/http/serve-over-http.ts";
+import { serveOverHttp } from "../../../src/mcp/serve-over-http.ts";
 import { McpDoor } from "../../../src/mcp/mcp-door.ts";
 import { operationCaller } from "../../../src/operations/handling/handler.ts";
 import { operationTable } from "../../../src/operations/table.ts";

@@ -1,6 +1,6 @@
-import { exampleOf } from "../../../src/mcp/tools/arguments/examples.ts";
+import { exampleOf } from "../../../src/mcp/tools/call-tool.ts";
 import type { OfferedTool } from "../../../src/mcp/tools/offered-tool.ts";
-import { jsonSchema, type JsonSchema } from "../../../src/mcp/tools/schemas/json-schema.ts";
+import { jsonSchema, type JsonSchema } from "../../../src/mcp/tools/json-schema.ts";
 
 /** A call with a mistake of the kind that models make. */
 export interface Mistake {

@@ -14,7 +14,7 @@ import {
   type AttackRun,
   type Verdicts,
 } from "./run-attacks.ts";
-import type { Control } from "../../../src/workloads/proof/attacks/attack.ts";
+import type { Control } from "../../../src/workloads/proof/attack.ts";
 
 /** Things on this machine that attacks are after, and the places without our policy where they succeed. */
 export interface HostScene extends AsyncDisposable {

@@ -1,4 +1,4 @@
-import { attacksOf, open, type Attack, type Expectation } from "../../../src/workloads/proof/attacks/attack.ts";
+import { attacksOf, open, type Attack, type Expectation } from "../../../src/workloads/proof/attack.ts";
 
 const hardLink = open(
   "a hard link cannot be distinguished from the file: anyone who can make one there already has the file",

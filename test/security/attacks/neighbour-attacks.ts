@@ -1,4 +1,4 @@
-import { attacksOf, type Attack } from "../../../src/workloads/proof/attacks/attack.ts";
+import { attacksOf, type Attack } from "../../../src/workloads/proof/attack.ts";
 import type { AttackRun } from "./run-attacks.ts";
 
 /** Attacks of one sandbox on another of the same engine. */

@@ -1,4 +1,4 @@
-import { attacksOf, type Attack } from "../../../src/workloads/proof/attacks/attack.ts";
+import { attacksOf, type Attack } from "../../../src/workloads/proof/attack.ts";
 
 /** Programs that try to outlive their run. */
 export const survivalAttacks: readonly Attack[] = attacksOf({

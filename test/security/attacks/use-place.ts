@@ -2,7 +2,7 @@ import { beforeAll, beforeEach } from "vitest";
 import type { ExecuteRequest, Glovebox, GloveboxOptions } from "../../helpers/wire-glovebox.ts";
 import { useGlovebox } from "../../helpers/open-glovebox.ts";
 import { skipOrFail } from "../../helpers/require.ts";
-import type { Place } from "../../../src/workloads/proof/attacks/attack.ts";
+import type { Place } from "../../../src/workloads/proof/attack.ts";
 
 export interface UsedPlace {
   readonly glovebox: () => Glovebox;

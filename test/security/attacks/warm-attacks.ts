@@ -1,4 +1,4 @@
-import { attacksOf, type Attack } from "../../../src/workloads/proof/attacks/attack.ts";
+import { attacksOf, type Attack } from "../../../src/workloads/proof/attack.ts";
 
 /** Attacks of one run on the next or the previous one, where an interpreter waits for its program. */
 export const warmAttacks: readonly Attack[] = attacksOf({

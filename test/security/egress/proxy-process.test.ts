@@ -5,7 +5,7 @@ import { connect } from "node:net";
 import { fileURLToPath } from "node:url";
 import pino from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { encodeFrame, frameTypes } from "../../../src/base/mux/frames.ts";
+import { encodeFrame, frameTypes } from "../../../src/base/frames.ts";
 import { Traffic } from "../../../src/egress/traffic.ts";
 import { EgressProxies } from "../../../src/egress/egress-proxies.ts";
 import type { EgressConnection } from "../../../src/egress/egress-connection.ts";

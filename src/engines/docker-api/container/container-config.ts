@@ -1,8 +1,8 @@
 import type { ContainerSpec, MountSpec, ScratchSpec } from "../../container-spec.ts";
 import { coveredProcPaths, coveredSysPaths } from "../../covered-paths.ts";
 import { supervisorFolder, supervisorPath } from "../../supervised/supervisor-binary.ts";
-import { containerHostname } from "../mounts/supervisor-volume.ts";
-import type { ImageFacts } from "../images/images.ts";
+import { containerHostname } from "../supervisor-volume.ts";
+import type { ImageFacts } from "../images.ts";
 import type { OwnFile } from "../../user-names.ts";
 import { userLimits } from "../../user-limits.ts";
 import type { RuntimeKind } from "../oci-runtime.ts";

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { openAnsweringEngine, type AnsweringEngine } from "../../../../test/helpers/answering-engine.ts";
-import { listContainers } from "./container-list.ts";
+import { listContainers } from "../engine.ts";
 
 /** An engine that lists this, and can show the containers with these ids. */
 function engineThatLists(list: unknown, shown: readonly string[] = []): Promise<AnsweringEngine> {

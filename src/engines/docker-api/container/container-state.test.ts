@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parseEvents, stateFromEvents } from "./read-last-state.ts";
+import { parseEvents, stateFromEvents } from "./place.ts";
 import { containerState } from "./container-state.ts";
 
 describe("containerState", () => {

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { duplexPair, type Duplex } from "node:stream";
 import { describe, expect, it } from "vitest";
-import { ControlStream } from "./control-stream.ts";
+import { ControlStream } from "./place.ts";
 
 function framed(stream: number, text: string | Buffer): Buffer {
   const bytes = Buffer.from(text);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { ContainerSpec } from "../../container-spec.ts";
-import { ContainerUsers } from "./given-users.ts";
+import { ContainerUsers } from "../engine.ts";
 
 const spec: ContainerSpec = {
   name: "glovebox-1",

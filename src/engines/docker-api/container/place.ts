@@ -1,8 +1,8 @@
-import type { Duplex } from "node:stream";
+import { Duplex } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { throwIfCancelled, untilCancelled } from "../../../base/abort.ts";
 import type { ContainerSpec } from "../../container-spec.ts";
-import type { ContainerStats } from "../../container-stats.ts";
+import { unknownStats, type ContainerStats } from "../../container-stats.ts";
 import type { CallOptions, ContainerState, ExecSpec } from "../../engine.ts";
 import type { ContainerStart, EngineContainer } from "../../supervised/container/engine-container.ts";
 import type { GroupCounters } from "../../cgroups/group-counters.ts";
@@ -10,24 +10,247 @@ import type { Dialect } from "../dialect.ts";
 import type { Api } from "../http/api.ts";
 import { refusalReason } from "../http/api-error.ts";
 import type { ApiAnswer } from "../http/api-request.ts";
-import { commitContainer } from "../images/commit-container.ts";
-import { mountExchanged, verifyMounts, type MountFinding } from "../mounts/verify-mounts.ts";
-import { writtenFolder } from "../mounts/written-folder.ts";
+import { commitContainer } from "../commit-container.ts";
+import { mountExchanged, verifyMounts, type MountFinding } from "../verify-mounts.ts";
+import { writtenFolder } from "../written-folder.ts";
 import { containerPath, type ContainerLink } from "./container-link.ts";
 import type { InspectAnswer } from "./container-state.ts";
-import { ControlStream } from "./control-stream.ts";
 import { assertSupervisable } from "./supervisor-terms.ts";
 import type { RuntimeKind } from "../oci-runtime.ts";
-import { engineStats } from "./engine-stats.ts";
-import { listenForExit } from "./exit-listener.ts";
-import { groupCounters } from "./group-stats.ts";
+import { groupCounters, groupOf, ownPlaces } from "./group-stats.ts";
 import { inspectContainer } from "./inspect-container.ts";
-import { limitSockets } from "./limit-sockets.ts";
-import { openAttached } from "./open-attached.ts";
-import { readLastState } from "./read-last-state.ts";
 import { removeContainer } from "./remove-container.ts";
-import { statsAfterEnd } from "./stats-after-end.ts";
 import { uninterrupted } from "./uninterrupted.ts";
+import { createDemuxer } from "../http/demuxer.ts";
+import { writeFile } from "node:fs/promises";
+import { socketBytes, socketLimitFile } from "../../cgroups/socket-limit.ts";
+import { lostError } from "../../supervised/container/container-errors.ts";
+
+/** The part of an event that is read. */
+interface EventAnswer {
+  readonly Action?: string;
+  readonly Actor?: { readonly Attributes?: Readonly<Record<string, string>> };
+}
+
+/**
+ * The state of a container that is gone, from the engine's short history of events. Null for what it no longer has:
+ * Docker keeps the last 256 events of all containers.
+ */
+async function readLastState(api: Api, id: string, { signal }: CallOptions = {}): Promise<ContainerState> {
+  const { body: info } = await api.call("ask for the time", { method: "GET", path: "/info", signal });
+  // The engine's clock: with a time in the past the answer ends by itself.
+  const now = Date.parse((info as { readonly SystemTime?: string }).SystemTime ?? "") / 1000;
+  const filters = JSON.stringify({ container: [id], event: ["die", "died", "oom"] });
+  const query = { since: "1", until: now.toFixed(3), filters };
+  const { body } = await api.call("ask for past events", { method: "GET", path: "/events", query, signal });
+  return stateFromEvents(parseEvents(body));
+}
+
+/** The last state that the events report; null for what they do not contain. */
+export function stateFromEvents(events: readonly EventAnswer[]): ContainerState {
+  const exitCode = events.findLast((event) => event.Action === "die")?.Actor?.Attributes?.["exitCode"];
+  const oomKilled = events.some((event) => event.Action === "oom") || (exitCode === undefined ? null : false);
+  return { running: false, exitCode: exitCode === undefined ? null : Number(exitCode), oomKilled };
+}
+
+/** The events of an answer: one JSON object (already parsed when it is the only one), or one a line. */
+export function parseEvents(body: unknown): readonly EventAnswer[] {
+  if (typeof body !== "string") return body === null ? [] : [body as EventAnswer];
+  return body
+    .split("\n")
+    .filter((line) => line.trim() !== "")
+    .map((line) => JSON.parse(line) as EventAnswer);
+}
+
+/** Waits before each look for the reason of a container's end: an engine learns it after the end itself, busy ones 1 to 2 s later. */
+const looksMs = [0, 100, 300, 600, 1_000, 1_000];
+
+/**
+ * Of a container that is gone: only that it ran out of memory as a whole.
+ * @throws SANDBOX_LOST when it did not, or that cannot be told
+ */
+async function statsAfterEnd(
+  { api, id, dialect }: Pick<ContainerLink, "api" | "id" | "dialect">,
+  inspect: () => Promise<ContainerState>,
+  signal: AbortSignal | undefined,
+): Promise<ContainerStats> {
+  for (const delayMs of looksMs) {
+    await sleep(delayMs, undefined, signal === undefined ? {} : { signal });
+    const states = await Promise.all([inspect(), readLastState(api, id, { signal })]);
+    if (states.some((state) => state.oomKilled === true)) {
+      return { ...unknownStats, oomKills: 1 };
+    }
+  }
+  throw lostError(dialect.title);
+}
+
+/** Opens the streams of the first process before its start; the engine's answer when it refuses. */
+async function openAttached(
+  link: Pick<ContainerLink, "id" | "api">,
+  signal: AbortSignal | undefined,
+): Promise<Duplex | ApiAnswer> {
+  const request = {
+    method: "POST",
+    path: containerPath(link, "attach"),
+    // Podman would take the bytes of its detach keys out of the stream, without a terminal too.
+    query: { stream: "1", stdin: "1", stdout: "1", stderr: "1", detachKeys: "" },
+    signal,
+  } as const;
+  // Podman prepares the container now, so it may find here that its program does not exist.
+  const opened = await link.api.open("attach to the container", request, [400, 404, 409, 500]);
+  return "socket" in opened ? opened.socket : opened;
+}
+
+interface LimitedContainer {
+  readonly id: string;
+  readonly memoryBytes: number;
+  /** Asks for the number of its first process, on the machine of the engine, which may be another. */
+  readonly processId: () => Promise<number>;
+}
+
+/**
+ * Limits the buffers of a container's TCP and UDP sockets where the kernel counts them apart from its memory (control
+ * groups version 1): runtimes set no such limit. Only root on the engine's own machine can; for others it stays as it is.
+ *
+ * The kernel counts sockets that are made after that, so nothing else may run in the container yet.
+ */
+async function limitSockets({ id, memoryBytes, processId }: LimitedContainer): Promise<void> {
+  const { version1 } = await ownPlaces();
+  if (version1.memory === undefined) return;
+  const found = await groupOf({ id, processId: await processId() });
+  const memory = found?.places.get("memory");
+  if (found === null || memory?.version !== 1) return;
+  await writeFile(`${memory.folder}${found.name}/${socketLimitFile}`, String(socketBytes(memoryBytes))).catch(
+    () => undefined,
+  );
+}
+
+/** The part of the engine's statistics that is read. */
+interface StatsAnswer {
+  readonly memory_stats?: { readonly usage?: number; readonly max_usage?: number };
+  /** Nanoseconds. */
+  readonly cpu_stats?: { readonly cpu_usage?: { readonly total_usage?: number } };
+  readonly blkio_stats?: { readonly io_service_bytes_recursive?: readonly TransferAnswer[] | null };
+}
+
+/** Bytes to or from one device. */
+interface TransferAnswer {
+  /** `Read` or `read`, `Write` or `write`, and sums of these. */
+  readonly op?: string;
+  readonly value?: number;
+}
+
+/** The engine's own statistics: no count of kills, the peak only where cgroup v1 keeps one. Docker takes a second. */
+async function engineStats(
+  link: Pick<ContainerLink, "id" | "api">,
+  signal: AbortSignal | undefined,
+): Promise<ContainerStats> {
+  const query = { stream: "false", "one-shot": "true" };
+  const request = { method: "GET", path: containerPath(link, "stats"), query, signal } as const;
+  const { body } = await link.api.call("ask for statistics", request);
+  const answer = body as StatsAnswer | null;
+  const memory = answer?.memory_stats;
+  const nanoseconds = answer?.cpu_stats?.cpu_usage?.total_usage;
+  const transfers = answer?.blkio_stats?.io_service_bytes_recursive ?? null;
+  return {
+    ...unknownStats,
+    memoryBytes: memory?.usage ?? null,
+    memoryPeakBytes: memory?.max_usage ?? null,
+    cpuTimeMs: nanoseconds === undefined ? null : nanoseconds / 1_000_000,
+    diskReadBytes: sumOf(transfers, "read"),
+    diskWriteBytes: sumOf(transfers, "write"),
+  };
+}
+
+/** Null where the engine lists no device: it does not say whether nothing was transferred or nothing is counted. */
+function sumOf(transfers: readonly TransferAnswer[] | null, direction: "read" | "write"): number | null {
+  const counted = transfers?.filter(({ op }) => op?.toLowerCase() === direction) ?? [];
+  return counted.length === 0 ? null : counted.reduce((sum, { value = 0 }) => sum + value, 0);
+}
+
+/**
+ * The supervisor's standard input and output over the connection that is attached to its container. What it says for people, on
+ * standard error, is thrown away: the channel tells the same.
+ */
+export class ControlStream extends Duplex {
+  readonly #socket: Duplex;
+
+  constructor(socket: Duplex) {
+    // Half-close is never used: the end of either direction is the end of both.
+    super({ allowHalfOpen: false });
+    this.#socket = socket;
+    const demux = createDemuxer();
+    socket.on("data", (bytes: Buffer) => {
+      try {
+        for (const chunk of demux(bytes)) {
+          if (chunk.stream === "stdout" && !this.push(chunk.bytes)) socket.pause();
+        }
+      } catch (error) {
+        this.destroy(error as Error);
+      }
+    });
+    socket.on("end", () => this.push(null));
+    socket.on("error", (error: Error) => this.destroy(error));
+    socket.on("close", () => this.destroy());
+    socket.pause();
+  }
+
+  override _read(): void {
+    this.#socket.resume();
+  }
+
+  override _write(chunk: Uint8Array, _encoding: BufferEncoding, done: (error?: Error | null) => void): void {
+    this.#socket.write(chunk, done);
+  }
+
+  override _writev(chunks: readonly { readonly chunk: Uint8Array }[], done: (error?: Error | null) => void): void {
+    this.#socket.write(Buffer.concat(chunks.map(({ chunk }) => chunk)), done);
+  }
+
+  override _final(done: (error?: Error | null) => void): void {
+    this.#socket.destroy();
+    done();
+  }
+
+  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
+    this.#socket.destroy();
+    done(error);
+  }
+}
+
+/** A container's end, still to come. */
+interface ExitListener {
+  /** Resolves at the end, or when the connection breaks: look at the state afterwards. */
+  readonly heard: Promise<void>;
+}
+
+/**
+ * Starts to listen for the container's next end; resolves when the engine is listening, with null when the container is
+ * gone.
+ */
+async function listenForExit(
+  link: Pick<ContainerLink, "id" | "api">,
+  signal: AbortSignal,
+): Promise<ExitListener | null> {
+  const request = {
+    method: "POST",
+    path: containerPath(link, "wait"),
+    query: { condition: "next-exit" },
+    signal,
+  } as const;
+  const answer = await link.api.stream("wait for the container", request, [404]);
+  return "chunks" in answer ? { heard: untilEnd(answer.chunks) } : null;
+}
+
+async function untilEnd(chunks: AsyncIterable<Uint8Array>): Promise<void> {
+  try {
+    for await (const _ of chunks) {
+      // Only the end counts.
+    }
+  } catch {
+    // A broken connection says nothing about the container; whoever waits looks at its state.
+  }
+}
 
 /** How long programs need at most to end after the first process. */
 const endMs = 2_000;

@@ -1,4 +1,5 @@
-import type { IncomingMessage } from "node:http";
+import http from "node:http";
+import type { IncomingMessage, ClientRequest } from "node:http";
 import { cancelled, throwIfCancelled, untilCancelled } from "../../../base/abort.ts";
 import { Deadline } from "../../../base/deadline.ts";
 import { mebibyte } from "../../../base/bytes.ts";
@@ -7,11 +8,236 @@ import { GloveboxError } from "../../../errors/glovebox-error.ts";
 import type { EngineName } from "../../engine.ts";
 import { consistentStatus, statusError } from "./api-error.ts";
 import type { ApiAnswer, ApiRequest } from "./api-request.ts";
-import { openConnection, type ApiConnection } from "./open-connection.ts";
-import type { Endpoint } from "./endpoint.ts";
+import type { Endpoint, SshEndpoint, SshTarget } from "./endpoint.ts";
 import { unavailableError, type ConnectFailure, type Unavailability } from "./unavailability.ts";
 import { SshError } from "./ssh-failure.ts";
-import { upgradeToStream, type RawStream } from "./upgrade.ts";
+import type { Socket } from "node:net";
+import { Readable, type Duplex } from "node:stream";
+import type https from "node:https";
+import { createRequire } from "node:module";
+import { SshStream } from "./ssh-stream.ts";
+
+/**
+ * Options of every connection. Nobody is there to answer a question of `ssh`'s, and the other machine gets nothing of this
+ * one: neither its agent nor its ports. What does not answer for a minute and a half is gone.
+ */
+const options = ["BatchMode=yes", "ConnectTimeout=30", "ServerAliveInterval=30", "ClearAllForwardings=yes"];
+
+/**
+ * Argument vector of the user's own `ssh` that carries one connection to the engine over its standard input and output,
+ * as Docker's own client does. The words of the remote command hold nothing that a shell reads (`parseSshAddress`).
+ */
+function sshCommand({ host, user, port, socketPath }: SshTarget): readonly [string, ...string[]] {
+  return [
+    "ssh",
+    ...options.flatMap((option) => ["-o", option]),
+    ...["-a", "-x", "-T"],
+    ...(user === undefined ? [] : ["-l", user]),
+    ...(port === undefined ? [] : ["-p", String(port)]),
+    ...["--", host],
+    "docker",
+    ...(socketPath === undefined ? [] : ["--host", `unix://${socketPath}`]),
+    ...["system", "dial-stdio"],
+  ];
+}
+
+/** The connection to an engine's API. It knows HTTP, not what the calls mean. */
+export interface ApiConnection {
+  readonly endpoint: Endpoint;
+  /** Sends the request; resolves with any status as soon as the headers have arrived. Rejects with Node's own error. */
+  send(request: ApiRequest): Promise<IncomingMessage>;
+  /** A request to be upgraded to a raw stream; the caller sends it. */
+  upgrade(request: ApiRequest): http.ClientRequest;
+  /** Aborts what is still in progress. */
+  close(): void;
+}
+
+/** Makes a request to one endpoint. */
+type Requester = (options: http.RequestOptions) => http.ClientRequest;
+
+/** Idle connections that are kept. */
+const maxFreeSockets = 4;
+
+/**
+ * How long they are kept: less than the 5 s after which a Podman that systemd started ends when nobody asks it anything;
+ * over SSH, where a new one takes a second, longer.
+ */
+const idleMs = { near: 3_000, ssh: 60_000 };
+
+/** Nothing is opened before the first request. */
+export function openConnection(endpoint: Endpoint): ApiConnection {
+  const agent = agentOf(endpoint);
+  const begin = requesterOf(endpoint, agent);
+  return {
+    endpoint,
+    send: (request) => sendPatiently(begin, request),
+    upgrade: (request) =>
+      begin({
+        method: request.method,
+        path: pathOf(request),
+        headers: { ...request.headers, connection: "Upgrade", upgrade: "tcp" },
+      }),
+    close: () => agent.destroy(),
+  };
+}
+
+/** What `node:http` connects to; a pipe in the form that Node asks for. */
+export function connectOptions(endpoint: Endpoint): http.RequestOptions {
+  switch (endpoint.kind) {
+    case "socket": {
+      const { path } = endpoint;
+      return { socketPath: path.startsWith("//") ? path.replaceAll("/", "\\") : path };
+    }
+    case "tcp":
+      return { host: endpoint.host, port: endpoint.port };
+    case "ssh":
+      // For the header only.
+      return { host: "localhost" };
+  }
+}
+
+/** The secrets of TLS stay in the agent. */
+function agentOf(endpoint: Endpoint): http.Agent {
+  const keeping = { keepAlive: true, maxFreeSockets, timeout: idleMs[endpoint.kind === "ssh" ? "ssh" : "near"] };
+  if (endpoint.kind === "ssh") return new SshAgent(endpoint, keeping);
+  const tls = endpoint.kind === "tcp" ? endpoint.tls : null;
+  if (tls === null) return new http.Agent(keeping);
+  const { ca, cert, key, verify } = tls;
+  const material = Object.fromEntries(Object.entries({ ca, cert, key }).filter(([, text]) => text !== undefined));
+  return new (tlsModule().Agent)({ ...keeping, ...material, rejectUnauthorized: verify });
+}
+
+function requesterOf(endpoint: Endpoint, agent: http.Agent): Requester {
+  const { request } = endpoint.kind === "tcp" && endpoint.tls !== null ? tlsModule() : http;
+  const target = connectOptions(endpoint);
+  return (options) => request({ ...target, agent, ...options });
+}
+
+/** Loaded when used: with all of TLS, loading takes longer than the first question to an engine behind a socket. */
+function tlsModule(): typeof https {
+  return createRequire(import.meta.url)("node:https") as typeof https;
+}
+
+/** Each connection is a process of `ssh`. */
+class SshAgent extends http.Agent {
+  readonly #command: readonly [string, ...string[]];
+
+  constructor(endpoint: SshEndpoint, options: http.AgentOptions) {
+    super(options);
+    this.#command = sshCommand(endpoint);
+  }
+
+  override createConnection(): Duplex {
+    return new SshStream(this.#command);
+  }
+}
+
+/** A question is repeated when the engine closed a kept connection just as it was used. */
+async function sendPatiently(begin: Requester, request: ApiRequest): Promise<IncomingMessage> {
+  const isQuestion = request.method === "GET" || request.method === "HEAD";
+  for (let kept = maxFreeSockets; ; kept -= 1) {
+    const begun = begin(requestOptions(request));
+    try {
+      return await send(begun, request);
+    } catch (error) {
+      const isStale = begun.reusedSocket && ["ECONNRESET", "EPIPE"].includes(errorCode(error));
+      if (!isQuestion || !isStale || kept === 0) throw error;
+    }
+  }
+}
+
+function requestOptions(request: ApiRequest): http.RequestOptions {
+  const { method, headers, archive, signal } = request;
+  return {
+    method,
+    path: pathOf(request),
+    headers: {
+      ...headers,
+      // The engine may answer before it has read all of it.
+      ...(archive === undefined ? {} : { "content-type": "application/x-tar", connection: "close" }),
+      ...(request.body === undefined ? {} : { "content-type": "application/json" }),
+    },
+    ...(signal === undefined ? {} : { signal }),
+  };
+}
+
+function send(begun: http.ClientRequest, { archive, body }: ApiRequest): Promise<IncomingMessage> {
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+  const source =
+    archive === undefined || archive instanceof Uint8Array ? null : Readable.from(archive, { objectMode: false });
+  begun.on("error", (error) => {
+    source?.destroy();
+    reject(error);
+  });
+  begun.on("response", (response) => {
+    source?.unpipe(begun).destroy();
+    // The reader of the body is told by its iteration; the event must have a listener.
+    response.on("error", () => undefined);
+    resolve(response);
+  });
+  if (source !== null) {
+    source.once("error", (error) => begun.destroy(error));
+    source.pipe(begun);
+    return promise;
+  }
+  const bytes = archive instanceof Uint8Array ? archive : body === undefined ? undefined : JSON.stringify(body);
+  if (bytes === undefined) return (begun.end(), promise);
+  begun.setHeader("content-length", Buffer.byteLength(bytes));
+  begun.end(bytes);
+  return promise;
+}
+
+function pathOf(request: ApiRequest): string {
+  const query = new URLSearchParams(request.query).toString();
+  return query === "" ? request.path : `${request.path}?${query}`;
+}
+
+/** A connection that carries a process's bytes both ways. */
+interface RawStream {
+  readonly socket: Duplex;
+}
+
+/**
+ * Sends the request and takes the connection over once the engine agrees; its answer when it refuses.
+ * The body must have a known length: a chunked one would reach the program's standard input on some engines.
+ */
+export function upgradeToStream(
+  request: ClientRequest,
+  { body, signal }: Pick<ApiRequest, "body" | "signal">,
+): Promise<RawStream | IncomingMessage> {
+  const { promise, resolve, reject } = Promise.withResolvers<RawStream | IncomingMessage>();
+  const onAbort = (): void => void request.destroy(new Error("aborted"));
+  const settle = (): void => signal?.removeEventListener("abort", onAbort);
+  signal?.addEventListener("abort", onAbort, { once: true });
+  request.on("upgrade", (_response, socket: Duplex, head: Buffer) => {
+    settle();
+    // The time limit of an idle connection does not apply to this one any more.
+    (socket as Partial<Pick<Socket, "setTimeout">>).setTimeout?.(0);
+    // The end of a broken connection is told by `close`.
+    socket.on("error", () => {
+      // An error without a listener would end the server.
+    });
+    if (head.length > 0) socket.unshift(head);
+    resolve({ socket });
+  });
+  request.on("response", (response) => {
+    settle();
+    response.on("error", () => {
+      // Told by the iteration of its body.
+    });
+    resolve(response);
+  });
+  request.on("error", (error) => {
+    settle();
+    reject(error);
+  });
+  const text = body === undefined ? "" : JSON.stringify(body);
+  if (text !== "") request.setHeader("content-type", "application/json");
+  request.setHeader("content-length", Buffer.byteLength(text));
+  request.setNoDelay(true);
+  request.end(text);
+  return promise;
+}
 
 export interface ApiOptions {
   readonly engine: EngineName;

@@ -7,7 +7,7 @@ import path from "node:path";
 import { text as textOf } from "node:stream/consumers";
 import { afterEach, describe, expect, it } from "vitest";
 import type { TcpEndpoint } from "./endpoint.ts";
-import { connectOptions, openConnection, type ApiConnection } from "./open-connection.ts";
+import { connectOptions, openConnection, type ApiConnection } from "./api.ts";
 
 const closers: (() => void)[] = [];
 const sockets: Socket[] = [];

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import type { AddressInfo, Socket } from "node:net";
 import { text as textOf } from "node:stream/consumers";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { upgradeToStream } from "./upgrade.ts";
+import { upgradeToStream } from "./api.ts";
 
 let server: http.Server;
 const heads: string[] = [];

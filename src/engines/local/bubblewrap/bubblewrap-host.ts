@@ -3,22 +3,21 @@ import { readFile } from "node:fs/promises";
 import { throwIfCancelled } from "../../../base/abort.ts";
 import { GloveboxError } from "../../../errors/glovebox-error.ts";
 import type { Capabilities } from "../../capabilities.ts";
-import { openBaseNamespace, type BaseNamespace } from "./namespaces/base-namespace.ts";
-import { findOwnNode } from "../interpreters/find-node.ts";
-import { HostBun } from "../interpreters/host-bun.ts";
-import { Cgroups } from "../cgroups/cgroups.ts";
-import { firstFreeDescriptor } from "./arguments/descriptors.ts";
-import { readHostRoot, readOpenFilesCeiling, type HostRoot } from "./namespaces/host-root.ts";
-import { findHostTools, type HostTools } from "./namespaces/host-tools.ts";
-import { arrangeInterpreters, type Interpreters } from "../interpreters/interpreters.ts";
+import { openBaseNamespace, type BaseNamespace } from "./base-namespace.ts";
+import { findOwnNode } from "../find-node.ts";
+import { HostBun } from "../host-bun.ts";
+import { Cgroups } from "../cgroups.ts";
+import { firstFreeDescriptor } from "./descriptors.ts";
+import { readHostRoot, readOpenFilesCeiling, type HostRoot } from "./host-root.ts";
+import { findHostTools, type HostTools } from "./host-tools.ts";
+import { arrangeInterpreters, type Interpreters } from "../interpreters.ts";
 import { countsProcessesByNamespace, namespacesCapabilities } from "./namespaces-capabilities.ts";
 import { userLimitsBelow, type UserLimit } from "../../user-limits.ts";
 import type { LocalEngineOptions } from "../local-engine-options.ts";
-import { namespacesUnavailable } from "./namespaces/namespaces-unavailable.ts";
-import { UserNamespacePool } from "./namespaces/user-namespace-pool.ts";
+import { UserNamespacePool } from "./user-namespace-pool.ts";
 import { farUids, HostUids } from "../../host-uids.ts";
 import { supervisorBinary, type SupervisorBinary } from "../../supervised/supervisor-binary.ts";
-import { findPython } from "../interpreters/python-installation.ts";
+import { findPython } from "../python-installation.ts";
 
 /** Everything that the engine knows about its host and keeps open on it. */
 export interface BubblewrapHost {
@@ -168,4 +167,72 @@ function wrongPlatform(platform: string): GloveboxError {
     suggestion: "Use Docker, Podman or (on macOS) Apple's container on this platform.",
     context: { engine: "local", platform },
   });
+}
+
+/** Settings of the kernel that may forbid user namespaces; null where a kernel does not have the setting. */
+interface NamespaceSettings {
+  /** /proc/sys/kernel/unprivileged_userns_clone */
+  readonly unprivilegedClone: string | null;
+  /** /proc/sys/user/max_user_namespaces */
+  readonly maxUserNamespaces: string | null;
+  /** /proc/sys/kernel/apparmor_restrict_unprivileged_userns */
+  readonly apparmorRestricts: string | null;
+}
+
+const otherEngine = "or use Docker or Podman instead";
+
+/** The error for a host that does not let us make namespaces; `said` is what the kernel or the tools answered. */
+export function namespacesUnavailable(said: string, settings: NamespaceSettings): GloveboxError {
+  const [reason, fix] = explain(said, settings);
+  return new GloveboxError("ENGINE_UNAVAILABLE", `The embedded engine cannot seal programs here: ${reason}.`, {
+    suggestion: `${fix}, ${otherEngine}.`,
+    context: { engine: "local" },
+    cause: new Error(said),
+  });
+}
+
+function explain(said: string, settings: NamespaceSettings): readonly [reason: string, fix: string] {
+  if (settings.maxUserNamespaces === "0") {
+    return [
+      "user namespaces are disabled (user.max_user_namespaces is 0)",
+      "Run: sysctl -w user.max_user_namespaces=10000",
+    ];
+  }
+  if (settings.unprivilegedClone === "0") {
+    return [
+      "unprivileged user namespaces are disabled (kernel.unprivileged_userns_clone is 0)",
+      "Run: sysctl -w kernel.unprivileged_userns_clone=1",
+    ];
+  }
+  if (settings.apparmorRestricts === "1") {
+    return [
+      "AppArmor restricts unprivileged user namespaces (kernel.apparmor_restrict_unprivileged_userns is 1)",
+      "Run: sysctl -w kernel.apparmor_restrict_unprivileged_userns=0, or give node, bwrap and unshare AppArmor profiles that allow userns",
+    ];
+  }
+  if (/mount proc|\/proc\b/i.test(said)) {
+    return [
+      "a new /proc cannot be mounted, as is usual inside a container",
+      "Run Glovebox on the host itself, or in a container with --security-opt systempaths=unconfined",
+    ];
+  }
+  if (/operation not permitted|permission denied|no permissions/i.test(said)) {
+    return [
+      "the kernel does not allow namespaces, as is usual inside a container",
+      "Run Glovebox on the host itself, or in a container that can create user and mount namespaces",
+    ];
+  }
+  if (/seccomp/i.test(said))
+    return ["the kernel has no seccomp filters (CONFIG_SECCOMP_FILTER)", "Use a kernel that has them"];
+  if (/unrecognized option|unknown option|invalid option/i.test(said)) {
+    return ["its tools are too old or cut down", "Install bubblewrap 0.5 or newer and the full util-linux"];
+  }
+  return [`a trial run failed: ${withoutPaths(said)}`, "Fix what the trial run reports"];
+}
+
+/** The last line of what a tool said, without the host's paths. */
+function withoutPaths(said: string): string {
+  const lastLine = said.trimEnd().split("\n").at(-1) ?? "";
+  const plain = lastLine.replaceAll(/\/[^\s:'"]+/g, "(path)").slice(0, 200);
+  return plain === "" ? "it said nothing" : plain;
 }

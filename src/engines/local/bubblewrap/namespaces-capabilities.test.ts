@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { assertEnforceable } from "../../enforcement/assert-enforceable.ts";
+import { assertEnforceable } from "../../assert-enforceable.ts";
 import { countsProcessesByNamespace, namespacesCapabilities } from "./namespaces-capabilities.ts";
 
 const everything = {

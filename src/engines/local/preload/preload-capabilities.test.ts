@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { assertEnforceable, optionalDemands } from "../../enforcement/assert-enforceable.ts";
+import { assertEnforceable, optionalDemands } from "../../assert-enforceable.ts";
 import { preloadCapabilities } from "./preload-capabilities.ts";
 
 describe("preloadCapabilities", () => {

@@ -1,22 +1,21 @@
 import { execFile } from "node:child_process";
 import { accessSync, constants } from "node:fs";
-import { join } from "node:path";
+import { join, win32 } from "node:path";
 import { promisify } from "node:util";
 import { throwIfCancelled } from "../../../base/abort.ts";
 import { GloveboxError } from "../../../errors/glovebox-error.ts";
 import type { Capabilities } from "../../capabilities.ts";
-import { HostBun } from "../interpreters/host-bun.ts";
-import { readOpenFilesCeiling } from "../bubblewrap/namespaces/host-root.ts";
+import { HostBun } from "../host-bun.ts";
+import { readOpenFilesCeiling } from "../bubblewrap/host-root.ts";
 import type { LocalEngineOptions } from "../local-engine-options.ts";
-import { findPython } from "../interpreters/python-installation.ts";
-import { isOpenToOthers, openOwnBase, openPassableBase } from "./folders/base-folder.ts";
-import { findNode } from "../interpreters/find-node.ts";
-import type { GuardedInterpreters } from "./guards/guard-command.ts";
-import { readGuards, type GuardText } from "./guards/guard-files.ts";
+import { findPython } from "../python-installation.ts";
+import { isOpenToOthers, openOwnBase, openPassableBase } from "./base-folder.ts";
+import { findNode } from "../find-node.ts";
+import type { GuardedInterpreters } from "./guard-command.ts";
+import { readGuards, type GuardText } from "./guard-files.ts";
 import type { BoundingTools } from "./launch-prefix.ts";
 import { preloadCapabilities, type WhyPreload } from "./preload-capabilities.ts";
-import { defaultEnvironment } from "./guards/program-environment.ts";
-import type { InstallTools } from "./guards/tool-command.ts";
+import type { InstallTools } from "./tool-command.ts";
 
 /** Everything that level `preload` knows about its host. */
 export interface PreloadHost {
@@ -133,4 +132,46 @@ function nothingToRun(): GloveboxError {
       context: { engine: "local" },
     },
   );
+}
+
+interface EnvironmentSources {
+  readonly platform: NodeJS.Platform;
+  /** Of the host; only what Windows programs cannot start without is taken from it. */
+  readonly host: Readonly<Record<string, string | undefined>>;
+  /** Real path of the folder for temporary files. */
+  readonly temporaryFolder: string;
+}
+
+/**
+ * What every program has unless its container or itself is given another. On Windows each variable is named that Node would
+ * otherwise fill in from the host's own environment, the user's name and home among them.
+ */
+export function defaultEnvironment({
+  platform,
+  host,
+  temporaryFolder,
+}: EnvironmentSources): Readonly<Record<string, string>> {
+  if (platform !== "win32") return { PATH: "/usr/bin:/bin", HOME: temporaryFolder, TMPDIR: temporaryFolder };
+  const systemRoot = host["SystemRoot"] ?? host["SYSTEMROOT"] ?? "C:\\Windows";
+  const homeDrive = driveOf(temporaryFolder);
+  return {
+    SystemRoot: systemRoot,
+    WINDIR: systemRoot,
+    SYSTEMDRIVE: driveOf(systemRoot),
+    PATH: win32.join(systemRoot, "System32"),
+    HOME: temporaryFolder,
+    USERPROFILE: temporaryFolder,
+    HOMEDRIVE: homeDrive,
+    HOMEPATH: temporaryFolder.slice(homeDrive.length),
+    LOGONSERVER: "",
+    USERDOMAIN: "",
+    USERNAME: "glovebox",
+    TEMP: temporaryFolder,
+    TMP: temporaryFolder,
+  };
+}
+
+/** `C:`, or the share of a path on another machine. */
+function driveOf(folder: string): string {
+  return win32.parse(folder).root.replace(/\\$/, "");
 }

@@ -1,9 +1,122 @@
-import { spawn, type ChildProcess } from "node:child_process";
+import { spawn, execFile, type ChildProcess } from "node:child_process";
 import { constants } from "node:os";
 import type { ProcessExit, ProcessSignal } from "../../engine.ts";
-import { signalFamily } from "./processes/end-family.ts";
-import { readMemory, type MemoryUse } from "./processes/memory-use.ts";
+import { readMemory, type MemoryUse } from "./memory-use.ts";
 import type { PreloadStreams } from "./preload-streams.ts";
+import { setTimeout } from "node:timers/promises";
+import { readdirSync } from "node:fs";
+import { promisify } from "node:util";
+import { readProcessStat } from "../../../base/process-stat.ts";
+
+/** Rounds in which a family may still start children while it is being killed. */
+const maxRounds = 50;
+const roundMs = 2;
+
+/** Sends the signal to a program and all that it started; SIGKILL until nothing is left. */
+export async function signalFamily(
+  leader: number,
+  signal: "SIGTERM" | "SIGKILL",
+  platform: NodeJS.Platform,
+): Promise<void> {
+  if (platform === "win32") return runTaskkill(taskkillArguments(leader, signal));
+  for (let round = 0; round < maxRounds; round++) {
+    const rows = await readProcessTable(platform);
+    const family = familyOf(leader, rows);
+    // A group is killed at one moment: none of its members can start another meanwhile, as they can between two of our kills.
+    if (signal === "SIGKILL") for (const group of groupsOf(family, rows)) send(-group, signal);
+    const reached = family.filter((id) => send(id, signal));
+    if (signal === "SIGTERM" || reached.length === 0) return;
+    await setTimeout(roundMs);
+  }
+}
+
+/** Windows ends whole trees by itself; without /F it only asks programs with windows. */
+export function taskkillArguments(leader: number, signal: "SIGTERM" | "SIGKILL"): readonly string[] {
+  return ["/PID", String(leader), "/T", ...(signal === "SIGKILL" ? ["/F"] : [])];
+}
+
+function send(id: number, signal: NodeJS.Signals): boolean {
+  try {
+    return process.kill(id, signal);
+  } catch {
+    // It has ended, or belongs to another user, which programs cannot achieve.
+    return false;
+  }
+}
+
+function runTaskkill(values: readonly string[]): Promise<void> {
+  return new Promise((resolve) => {
+    // Windows looks for a program in the folder first: one that no project can put a file into. It fails when there is nothing to end.
+    execFile("taskkill", [...values], { cwd: "/", windowsHide: true }, () => resolve());
+  });
+}
+
+/**
+ * A program and whatever it may have started: its descendants, its process group and its session, and theirs. The
+ * program leads a group and a session of its own, so that these outlive it as marks of those that it left behind.
+ */
+export function familyOf(leader: number, rows: readonly ProcessRow[]): readonly number[] {
+  const family = new Set<number>([leader]);
+  for (let before = -1; before !== family.size;) {
+    before = family.size;
+    for (const { id, parent, group, session } of rows) {
+      if (family.has(parent) || family.has(group) || (session !== null && family.has(session))) family.add(id);
+    }
+  }
+  const present = new Set(rows.map(({ id }) => id));
+  return [...family].filter((id) => present.has(id));
+}
+
+/** The process groups of a family: all of them are its own, since nothing joins a group of another session. */
+export function groupsOf(family: readonly number[], rows: readonly ProcessRow[]): readonly number[] {
+  const members = new Set(family);
+  const groups = new Set(rows.filter(({ id }) => members.has(id)).map(({ group }) => group));
+  // To the system, groups 0 and 1 are ours and everyone's.
+  return [...groups].filter((group) => group > 1);
+}
+
+/** One process of the host. */
+interface ProcessRow {
+  readonly id: number;
+  readonly parent: number;
+  readonly group: number;
+  /** Null where the system does not tell. */
+  readonly session: number | null;
+}
+
+/** All processes of the host as they are now. */
+export async function readProcessTable(platform: NodeJS.Platform): Promise<readonly ProcessRow[]> {
+  if (platform === "linux") return readProc();
+  const { stdout } = await promisify(execFile)("/bin/ps", ["-A", "-o", "pid=,ppid=,pgid=,stat="], { env: {} });
+  return parsePs(stdout);
+}
+
+/** Reads the lines of `ps -o pid=,ppid=,pgid=,stat=`; zombies are left out. */
+export function parsePs(output: string): readonly ProcessRow[] {
+  return [...output.matchAll(/^[ \t]*(\d+)[ \t]+(\d+)[ \t]+(\d+)[ \t]+([^Z\s]\S*)[ \t]*$/gm)].map(
+    ([, id, parent, group]) => ({
+      id: Number(id),
+      parent: Number(parent),
+      group: Number(group),
+      session: null,
+    }),
+  );
+}
+
+/** Those that have ended are left out. */
+function readProc(): readonly ProcessRow[] {
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .map((name) => readProcessStat(Number(name)))
+    .filter((stat) => stat !== null)
+    .filter(({ hasEnded }) => !hasEnded)
+    .map(({ processId, parentId, groupId, sessionId }) => ({
+      id: processId,
+      parent: parentId,
+      group: groupId,
+      session: sessionId,
+    }));
+}
 
 export interface PreloadRunOptions {
   readonly platform: NodeJS.Platform;

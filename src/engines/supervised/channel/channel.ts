@@ -14,7 +14,6 @@ import { readLeft, readNumbers, type LeftProcesses, type SandboxNumbers } from "
 import { shownText, type ChannelEnd, type ChannelEndReason } from "./channel-end.ts";
 import { Connection } from "./connection.ts";
 import { FileOperation, fileFrame, type FileRequest } from "./file-operation.ts";
-import { Heartbeat, type HeartbeatTimes } from "./heartbeat.ts";
 import {
   helloFault,
   readToldMounts,
@@ -30,8 +29,132 @@ import { fairWindows, type WindowSizes } from "./output-windows.ts";
 import { Program, spawnFrame, type ProgramRequest } from "./program.ts";
 import { Pings, Question } from "./questions.ts";
 import type { ChannelStream, Loss, StreamLink } from "./stream.ts";
-import { SandboxMeter } from "./sandbox-meter.ts";
 import { StreamTable } from "./stream-table.ts";
+
+/** How often the numbers of a sandbox that are pushed come. */
+const pushEveryMs = 1_000;
+/**
+ * What may come between two heartbeats: more than the supervisor pushes until it gives up, as all of that comes at once when this
+ * process was stopped meanwhile.
+ */
+const maxBetweenBeats = 96;
+
+/** The numbers of one sandbox: those that were asked for, and those that are pushed each second from the first call of `push` on. */
+class SandboxMeter {
+  readonly #ask: (intervalMs: number) => void;
+  readonly #question = new Question<SandboxNumbers>(() => this.#send(0));
+  #listener: ((numbers: SandboxNumbers) => void) | undefined;
+  /** How many answers may still come. */
+  #due = 0;
+
+  /** `ask` sends NUMBERS with this interval. */
+  constructor(ask: (intervalMs: number) => void) {
+    this.#ask = ask;
+  }
+
+  ask(): Promise<SandboxNumbers> {
+    return this.#question.ask();
+  }
+
+  /** Has the numbers pushed: to `listener`, in place of an earlier one, now and then each second. */
+  push(listener: (numbers: SandboxNumbers) => void): void {
+    const isPushed = this.#listener !== undefined;
+    this.#listener = listener;
+    if (isPushed) return;
+    this.#due += maxBetweenBeats;
+    this.#send(pushEveryMs);
+  }
+
+  /** A heartbeat: more may come. */
+  beat(): void {
+    if (this.#listener !== undefined) this.#due = Math.max(this.#due, maxBetweenBeats);
+  }
+
+  /** What came, for whoever waits for it. @throws ProtocolError for more than was asked for and is pushed */
+  answer(numbers: SandboxNumbers): void {
+    if (this.#due === 0) throw new ProtocolError("numbers that nobody asked for");
+    this.#due -= 1;
+    if (this.#question.isAsked) this.#question.answer(numbers);
+    this.#listener?.(numbers);
+  }
+
+  /** There will be no more. */
+  lose(error: Parameters<Question<never>["settle"]>[0]): void {
+    this.#question.settle(error);
+  }
+
+  #send(intervalMs: number): void {
+    this.#due += 1;
+    this.#ask(intervalMs);
+  }
+}
+
+/** How often the supervisor is asked, and how long it may be silent. */
+interface HeartbeatTimes {
+  /** Time between two questions, in milliseconds. */
+  readonly pingMs: number;
+  /** Questions in a row that may stay without any answer. */
+  readonly maxUnanswered: number;
+}
+
+interface HeartbeatParts {
+  readonly times: HeartbeatTimes;
+  readonly ping: () => void;
+  readonly onSilence: () => void;
+}
+
+/**
+ * Asks the supervisor again and again, and notices that it does not answer. It counts questions, not time: time in which this
+ * process itself was stopped counts once at most, as its timer then fires once.
+ */
+export class Heartbeat {
+  readonly #parts: HeartbeatParts;
+  #timer: NodeJS.Timeout | undefined;
+  #unanswered = 0;
+  #frozen = 0;
+
+  constructor(parts: HeartbeatParts) {
+    this.#parts = parts;
+  }
+
+  start(): void {
+    this.#timer ??= setInterval(() => this.#beat(), this.#parts.times.pingMs).unref();
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  /** The supervisor has answered a question. */
+  answered(): void {
+    this.#unanswered = 0;
+  }
+
+  /** Does not count while the work lasts: the sandbox is being paused by it. */
+  async whileFrozen<T>(work: () => Promise<T>): Promise<T> {
+    this.#frozen += 1;
+    try {
+      return await work();
+    } finally {
+      this.#frozen -= 1;
+      this.#unanswered = 0;
+    }
+  }
+
+  #beat(): void {
+    const { times, ping, onSilence } = this.#parts;
+    if (this.#frozen === 0 && this.#unanswered >= times.maxUnanswered) {
+      const unanswered = this.#unanswered;
+      // What came while this process was stopped is read first.
+      setImmediate(() => {
+        if (this.#unanswered === unanswered && this.#frozen === 0) onSilence();
+      });
+      return;
+    }
+    this.#unanswered += 1;
+    ping();
+  }
+}
 
 /** Times and sizes of a channel. */
 export interface ChannelTimes extends HeartbeatTimes {

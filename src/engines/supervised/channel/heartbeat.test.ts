@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { Heartbeat } from "./heartbeat.ts";
+import { Heartbeat } from "./channel.ts";
 
 describe("Heartbeat", () => {
   beforeEach(() => void vi.useFakeTimers());

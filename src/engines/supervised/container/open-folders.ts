@@ -1,6 +1,6 @@
 import { GloveboxError } from "../../../errors/glovebox-error.ts";
 import type { SupervisorChannel } from "../channel/channel.ts";
-import { FolderFiles } from "../files/folder-files.ts";
+import { FolderFiles } from "../folder-files.ts";
 import type { EngineContainer } from "./engine-container.ts";
 
 const openMode = 0o1777;

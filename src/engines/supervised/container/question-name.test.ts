@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { questionName } from "./question-name.ts";
+import { questionName } from "./supervised-container.ts";
 
 /** A question for the labels, each with its length unless it is a number or bytes already. */
 function question(labels: readonly (string | Uint8Array)[], { count = 1, end = "\0\0\x01\0\x01" } = {}): Buffer {

@@ -1,6 +1,6 @@
 import { posix } from "node:path";
 import { Readable, type Duplex } from "node:stream";
-import { settlesWithin, throwIfCancelled, untilCancelled, withinMs } from "../../../base/abort.ts";
+import { settlesWithin, throwIfCancelled, untilCancelled, withinMs, cancelled } from "../../../base/abort.ts";
 import type { GloveboxError } from "../../../errors/glovebox-error.ts";
 import { programUser } from "../../../policy/profile.ts";
 import type { ContainerSpec } from "../../container-spec.ts";
@@ -19,20 +19,119 @@ import type {
 import { SupervisorChannel, type ChannelTimes } from "../channel/channel.ts";
 import type { SupervisorTerms } from "../channel/hello.ts";
 import type { Program } from "../channel/program.ts";
-import { FolderFiles } from "../files/folder-files.ts";
+import { FolderFiles } from "../folder-files.ts";
 import type { SandboxNumbers } from "../frames/tree-records.ts";
 import { beginProgram } from "./begin-program.ts";
-import { connectPort } from "./connect-port.ts";
 import { attachedTooLate, notRunning, nothingToAttachTo } from "./container-errors.ts";
 import { containerLoss } from "./container-loss.ts";
 import type { EngineContainer } from "./engine-container.ts";
-import { hearNames } from "./hear-names.ts";
 import { listenPort } from "./listen-port.ts";
 import { openFolders } from "./open-folders.ts";
 import { parseUser, programRequest } from "./program-request.ts";
 import { exitCodeOf, failedProcess, laterProcess, programProcess } from "./program-process.ts";
 import { reachAddress } from "./reach-address.ts";
 import { startFailure } from "./start-failure.ts";
+import { assertPort, connectionLost, nothingListens } from "../../port-errors.ts";
+import { errnoName, type LinuxErrno } from "../frames/linux-errno.ts";
+import { canonicalName } from "../../../policy/network/domain-name.ts";
+
+/** Names that are told of one hearing: a program may ask for as many as it likes. */
+const maxNames = 20;
+
+/** As `Container.hearNames`. Nothing waits for it, and where there is no resolver nothing is told. */
+function hearNames(channel: SupervisorChannel, onName: (name: string) => void): Disposable {
+  const told = new Set<string>();
+  let isOver = false;
+  const onQuestion = (bytes: Uint8Array): void => {
+    if (isOver || told.size >= maxNames) return;
+    const name = questionName(bytes);
+    if (name === null || told.has(name)) return;
+    told.add(name);
+    onName(name);
+  };
+  const listening = channel.listen(0, 4, { kind: "questions", onQuestion });
+  listening.catch(() => {
+    // There is no place for one more stream, or the sandbox is lost: its program says that by itself.
+  });
+  return {
+    [Symbol.dispose]: () => {
+      isOver = true;
+      listening.then(
+        (listener) => listener.close(),
+        () => undefined,
+      );
+    },
+  };
+}
+
+const headerBytes = 12;
+/** Where the header says how many questions there are. */
+const countAt = 4;
+const longestLabel = 63;
+/** As a name with its lengths may be at most. */
+const longestName = 255;
+/** The tree of names that stand for addresses: nobody asks for a host by one. */
+const reversed = /\.arpa$/i;
+
+/**
+ * The name in a question to a resolver, as the program spelled it; null for whatever is no question for one strict name of a host.
+ * The program made all of the bytes: a name is never longer than names may be, and pointers are not followed.
+ */
+export function questionName(bytes: Uint8Array): string | null {
+  const question = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (question.length < headerBytes || question.readUInt16BE(countAt) !== 1) return null;
+  const labels: string[] = [];
+  for (let at = headerBytes; at < headerBytes + longestName;) {
+    const length = question[at];
+    if (length === undefined || length > longestLabel) return null;
+    if (length === 0) return nameOf(labels);
+    if (at + 1 + length > question.length) return null;
+    labels.push(question.toString("latin1", at + 1, at + 1 + length));
+    at += 1 + length;
+  }
+  return null;
+}
+
+function nameOf(labels: readonly string[]): string | null {
+  const name = labels.join(".");
+  return labels.some((label) => label.includes(".")) || canonicalName(name) === null || reversed.test(name)
+    ? null
+    : name;
+}
+
+/** How long a connection on loopback may take. */
+const dialMs = 30_000;
+
+/** With these nobody is at that address, and perhaps somebody at the other. */
+const nobodyThere: ReadonlySet<LinuxErrno | null> = new Set<LinuxErrno>([
+  "ECONNREFUSED",
+  "EADDRNOTAVAIL",
+  "EAFNOSUPPORT",
+  "ENETUNREACH",
+]);
+
+/** As `Container.connect`; a server on `localhost` may be at either address. */
+async function connectPort(channel: SupervisorChannel, port: number, signal: AbortSignal | undefined): Promise<Duplex> {
+  assertPort(port);
+  for (const family of [4, 6] as const) {
+    throwIfCancelled(signal);
+    const connection = await channel.dial(port, family, dialMs);
+    const giveUp = (): void => void connection.destroy();
+    signal?.addEventListener("abort", giveUp, { once: true });
+    if (signal?.aborted === true) giveUp();
+    const dialled = await connection.dialled;
+    signal?.removeEventListener("abort", giveUp);
+    if (signal?.aborted === true) {
+      connection.destroy();
+      throw cancelled(signal.reason);
+    }
+    if (dialled.isOpen) return connection;
+    // A sandbox that is lost says by itself how.
+    if (dialled.end === null) await channel.ping();
+    if (!nobodyThere.has(errnoName(dialled.end?.errno ?? 0))) throw connectionLost(port);
+  }
+  throw nothingListens(port);
+}
 
 /** How long a supervisor may take to end everything, beside the grace that it gives. */
 const endMs = 5_000;

@@ -1,4 +1,4 @@
-import type { LinuxTarget } from "../../program/image/look-at-base.ts";
+import type { LinuxTarget } from "../../program/look-at-base.ts";
 import type { ReadFacts } from "./agent-fact.ts";
 
 export type Variables = Readonly<Record<string, string | undefined>>;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { agentVariables } from "../../../policy/agents/agent-variable-table.ts";
-import { agentNames } from "../../../policy/agents/agent-names.ts";
+import { agentVariables } from "../../../policy/agent-variable-table.ts";
+import { agentNames } from "../../../policy/agent-names.ts";
 import type { AgentTurn } from "./agent-program.ts";
 import { agentTable, isAgentName } from "./agent-table.ts";
 

@@ -1,10 +1,10 @@
-import { agentNames, type AgentName } from "../../../policy/agents/agent-names.ts";
+import { agentNames, type AgentName } from "../../../policy/agent-names.ts";
 import type { AgentProgram } from "./agent-program.ts";
-import { claude } from "./programs/claude.ts";
-import { codex } from "./programs/codex.ts";
-import { gemini } from "./programs/gemini.ts";
-import { opencode } from "./programs/opencode.ts";
-import { pi } from "./programs/pi.ts";
+import { claude } from "./claude.ts";
+import { codex } from "./codex.ts";
+import { gemini } from "./gemini.ts";
+import { opencode } from "./opencode.ts";
+import { pi } from "./pi.ts";
 
 /** The agents that Glovebox knows: one row each. */
 export const agentTable: Readonly<Record<AgentName, AgentProgram>> = { pi, claude, codex, gemini, opencode };

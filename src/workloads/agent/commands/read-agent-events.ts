@@ -1,6 +1,6 @@
 import type { AgentEvent, ReadAgentEvents } from "../agent-protocol.ts";
 import type { AgentFact } from "./agent-fact.ts";
-import type { AgentName } from "../../../policy/agents/agent-names.ts";
+import type { AgentName } from "../../../policy/agent-names.ts";
 import { agentTable } from "./agent-table.ts";
 
 /** What people are shown of that agent's JSON mode. */

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { AgentProgress } from "./agent-progress.ts";
-import { agentNames, type AgentName } from "../../../policy/agents/agent-names.ts";
+import { agentNames, type AgentName } from "../../../policy/agent-names.ts";
 import { agentTable } from "./agent-table.ts";
 import { parseJsonObject, type JsonObject } from "./json-fields.ts";
 import { readEventsOf } from "./read-agent-events.ts";

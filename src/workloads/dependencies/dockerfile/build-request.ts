@@ -2,7 +2,7 @@ import type { ImageOrigin } from "../../../policy/image-reference.ts";
 import type { Logger } from "../../../base/logger.ts";
 import type { Capabilities } from "../../../engines/capabilities.ts";
 import type { Engine } from "../../../engines/engine.ts";
-import type { Limits } from "../../../policy/limits/limits.ts";
+import type { Limits } from "../../../policy/limits.ts";
 import type { Denial } from "../../../policy/network/denial.ts";
 import type { NetworkPolicy } from "../../../policy/network/network.ts";
 import type { Sandboxes } from "../../../sandbox/sandboxes.ts";

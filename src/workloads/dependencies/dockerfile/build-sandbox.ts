@@ -1,14 +1,14 @@
 import { RingOutput } from "../../../base/streams/ring-output.ts";
 import type { EgressConnection } from "../../../egress/egress-connection.ts";
 import type { NetworkGrant } from "../../../egress/network-access.ts";
-import { Redaction } from "../../../policy/redaction/redaction.ts";
+import { Redaction } from "../../../policy/redaction.ts";
 import { temporaryFolder } from "../../../policy/scratch.ts";
-import { openNetwork } from "../../../sandbox/network/open-network.ts";
+import { openNetwork } from "../../../sandbox/open-network.ts";
 import type { Sandbox } from "../../../sandbox/sandbox.ts";
 import type { SandboxPlan } from "../../../sandbox/sandbox-plan.ts";
 import type { Caller } from "../../../sandbox/sandboxes.ts";
-import { rootWatch } from "../../run/disk/root-watch.ts";
-import { watchDisk, type DiskExcess } from "../../run/disk/watch-disk.ts";
+import { rootWatch } from "../../run/root-watch.ts";
+import { watchDisk, type DiskExcess } from "../../run/watch-disk.ts";
 import { watchProcess } from "../../run/watch-process.ts";
 import type { ImageBuildRequest } from "./build-request.ts";
 

@@ -1,8 +1,7 @@
 import { PassThrough } from "node:stream";
 import { describe, expect, it, vi } from "vitest";
 import type { OutputChunk, Process, ProcessExit } from "../../../engines/engine.ts";
-import { KeptInterpreter } from "./kept-interpreter.ts";
-import { MarkFinder, markOf } from "./mark-finder.ts";
+import { KeptInterpreter, MarkFinder, markOf } from "./kept-interpreter.ts";
 import { maxReportBytes, readReport, ReportReader } from "./read-report.ts";
 
 const bytes = (text: string): Buffer => Buffer.from(text);

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { Redaction } from "../../../policy/redaction/redaction.ts";
+import { Redaction } from "../../../policy/redaction.ts";
 import { plainException } from "./plain-exception.ts";
 
 it("an exception is shown as plain text without secrets", () => {

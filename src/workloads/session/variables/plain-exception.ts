@@ -1,5 +1,5 @@
 import { plainText } from "../../../base/plain-text.ts";
-import type { Redaction } from "../../../policy/redaction/redaction.ts";
+import type { Redaction } from "../../../policy/redaction.ts";
 import type { CallException } from "./read-report.ts";
 
 /** Control characters, except tab and the end of a line. */

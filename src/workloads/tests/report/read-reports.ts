@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { mebibyte } from "../../../base/bytes.ts";
-import { runLimitedChild } from "../../../base/processes/limited-child.ts";
+import { runLimitedChild } from "../../../base/limited-child.ts";
 import { maxPackedBytes } from "./packed-report.ts";
 import { testStatuses, type TestCounts, type TestStatus } from "./test-report.ts";
 import type { ReportFormat, ReportsHeader, ReportsSummary, TestFailure } from "./summarise-reports.ts";

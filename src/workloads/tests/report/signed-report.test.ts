@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 import { expect, it } from "vitest";
-import { maxReports, reportKeys, verifiedReport } from "./signed-report.ts";
+import { maxReports, reportKeys, verifiedReport } from "../test-phase.ts";
 
 const derive = (seed: string, purpose: string): string => createHmac("sha256", seed).update(purpose).digest("hex");
 const signed = (body: string, key: string): Buffer =>

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { expect, it } from "vitest";
-import { textKeys, verifiedText } from "./signed-text.ts";
+import { textKeys, verifiedText } from "../test-phase.ts";
 
 const hash = (text: string): string => createHash("sha256").update(text).digest("hex");
 

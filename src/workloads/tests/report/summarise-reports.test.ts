@@ -1,11 +1,9 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { countTests, type TestReport } from "./test-report.ts";
-import { parseBunReport } from "./formats/parse-bun-report.ts";
-import { parseReport } from "./formats/parse-report.ts";
-import { maxFailures, summariseReports } from "./summarise-reports.ts";
+import { parseBunReport, maxFailures, summariseReports, toJunit } from "./summarise-reports.ts";
+import { parseReport } from "./parse-report.ts";
 import { toCtrf } from "./to-ctrf.ts";
-import { toJunit } from "./to-junit.ts";
 
 const fixture = (name: string): string =>
   readFileSync(new URL(`../../../../test/fixtures/test-reports/${name}`, import.meta.url), "utf8");

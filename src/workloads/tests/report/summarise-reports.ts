@@ -1,13 +1,162 @@
-import { parseBunReport } from "./formats/parse-bun-report.ts";
-import { parseCargoReport } from "./formats/parse-cargo-report.ts";
-import { parseFileReport } from "./formats/parse-file-report.ts";
-import { parseGoReport } from "./formats/parse-go-report.ts";
-import { parseReport } from "./formats/parse-report.ts";
+import { parseFileReport } from "./parse-file-report.ts";
+import { parseGoReport, exitCodeOf, extended } from "./parse-go-report.ts";
+import { parseReport } from "./parse-report.ts";
 import { numbered } from "./numbered-name.ts";
-import { countTests, fullName, type TestCounts, type TestEntry, type TestReport } from "./test-report.ts";
+import {
+  countTests,
+  fullName,
+  type TestCounts,
+  type TestEntry,
+  type TestReport,
+  type TestStatus,
+} from "./test-report.ts";
 import { packReport } from "./packed-report.ts";
 import { toCtrf } from "./to-ctrf.ts";
-import { toJunit } from "./to-junit.ts";
+import { parseXml, XmlElement } from "@rgrove/parse-xml";
+
+/** Tests of one run, and characters of what one test prints that are kept. */
+const maxTests = 500_000;
+const maxUnfinished = 100;
+
+const statuses: Readonly<Record<string, TestStatus>> = { ok: "passed", FAILED: "failed", ignored: "skipped" };
+
+/**
+ * What `cargo test` prints for people, before a line with the exit code: untrusted, and partly of the tests' own making. A
+ * block whose tests are not as many as its summary says is no report.
+ * @throws RangeError for such a block, and for text without an exit code
+ */
+export function parseCargoReport(text: string): TestReport {
+  const lines = text.split("\n");
+  const exitCode = exitCodeOf(lines);
+  if (exitCode === null) throw new RangeError("no report of cargo");
+  const tests: TestEntry[] = [];
+  const unfinished: string[] = [];
+  const starts = lines.flatMap((line, index) => (beginsBlock(line) ? [index] : []));
+  for (const [index, at] of starts.entries()) {
+    const block = lines.slice(at + 1, starts[index + 1]);
+    const end = block.findIndex((line) => line.startsWith("test result: "));
+    const found = readBlock(end < 0 ? block : block.slice(0, end));
+    // A test of a target that ends its process takes the rest of that target with it.
+    if (end < 0)
+      unfinished.push(`a target with ${lines[at]?.slice("running ".length)}, of which ${found.length} ended,`);
+    else checkSummary(block[end] ?? "", found);
+    tests.push(...found);
+    if (tests.length > maxTests) throw new RangeError(`more than ${maxTests} tests`);
+  }
+  if (tests.length === 0 && unfinished.length === 0 && exitCode !== 0)
+    tests.push(errorOf("It could not be built, or not be started: see the output."));
+  return { runner: "cargo", tests, unfinished: unfinished.slice(0, maxUnfinished), coverage: null };
+}
+
+function beginsBlock(line: string): boolean {
+  return /^running \d{1,7} tests?$/.test(line);
+}
+
+function readBlock(lines: readonly string[]): readonly TestEntry[] {
+  const failures = lines.findIndex((line) => line === "failures:" || line === "successes:");
+  const printed = detailsOf(failures < 0 ? [] : lines.slice(failures));
+  return lines.slice(0, failures < 0 ? lines.length : failures).flatMap((line) => {
+    const found = /^test (.+?)(?: - should panic)? \.\.\. (ok|FAILED|ignored)(?:, .*)?$/s.exec(line);
+    if (found === null) return [];
+    const [, name = "", word = ""] = found;
+    return [entryOf(name, statuses[word] ?? "other", printed.get(name) ?? "")];
+  });
+}
+
+/** What failed tests printed: a section of each, behind a line that names it. */
+function detailsOf(lines: readonly string[]): ReadonlyMap<string, string> {
+  const details = new Map<string, string>();
+  let name: string | null = null;
+  for (const line of lines) {
+    const next = /^---- (.+) stdout ----$/.exec(line)?.[1];
+    if (next !== undefined) name = next;
+    else if (line === "failures:") name = null;
+    else if (name !== null) details.set(name, extended(details.get(name), `${line}\n`));
+  }
+  return details;
+}
+
+function entryOf(name: string, status: TestStatus, printed: string): TestEntry {
+  const place = / panicked at ([^\n]{1,1000}?):(\d{1,9}):\d{1,9}:\n([^\n]*)/.exec(printed);
+  const details = printed.trim();
+  const isBad = status === "failed";
+  return {
+    name,
+    suite: [],
+    status,
+    file: place?.[1]?.replace(/^\.\//, "") ?? null,
+    line: place === null ? null : Number(place[2]),
+    durationMs: null,
+    message: isBad ? (place?.[3] ?? details.split("\n")[0] ?? "") : null,
+    details: isBad ? details : null,
+  };
+}
+
+function checkSummary(line: string, block: readonly TestEntry[]): void {
+  const numbers = /^test result: \w+\. (\d{1,7}) passed; (\d{1,7}) failed; (\d{1,7}) ignored; /.exec(line);
+  const found = ["passed", "failed", "skipped"].map((status) => block.filter((test) => test.status === status).length);
+  if (numbers === null || found.some((count, index) => count !== Number(numbers[index + 1]))) {
+    throw new RangeError("a summary that its tests do not come to");
+  }
+}
+
+function errorOf(message: string): TestEntry {
+  const place = { file: null, line: null, durationMs: null };
+  return { name: "cargo test", suite: [], status: "error", ...place, message, details: "" };
+}
+
+/** Groups in groups; beyond it nobody reads their names. */
+const maxDepth = 200;
+
+/**
+ * The JUnit XML that `bun test` writes, from a sandbox: untrusted. Only the five entities of XML itself and numbers of
+ * characters are known, so that nothing expands.
+ * @throws Error of the parser, RangeError for what is no such report
+ */
+export function parseBunReport(text: string): TestReport {
+  const { root } = parseXml(text);
+  if (root === null || root.name !== "testsuites") throw new RangeError("no JUnit report");
+  const tests: TestEntry[] = [];
+  // Bun's outermost suites are its files.
+  for (const file of elementsOf(root)) addSuite(file, [], tests);
+  return { runner: "bun", tests, unfinished: [], coverage: null };
+}
+
+function addSuite(suite: XmlElement, names: readonly string[], tests: TestEntry[]): void {
+  if (names.length > maxDepth) throw new RangeError("suites too deep");
+  for (const child of elementsOf(suite)) {
+    if (child.name === "testcase") tests.push(testOf(child, names));
+    if (child.name === "testsuite") addSuite(child, [...names, child.attributes["name"] ?? ""], tests);
+  }
+}
+
+function testOf(element: XmlElement, suite: readonly string[]): TestEntry {
+  const { name = "", file = null, line, time } = element.attributes;
+  const failure = elementsOf(element).find((child) => child.name === "failure" || child.name === "error");
+  const place = /:(\d{1,9}):\d+/.exec(failure?.text ?? "")?.[1] ?? line;
+  return {
+    name,
+    suite,
+    status: statusOf(element),
+    file,
+    line: place === undefined || !/^\d{1,9}$/.test(place) ? null : Number(place),
+    durationMs: time === undefined || !Number.isFinite(Number(time)) ? null : Number(time) * 1000,
+    message: failure === undefined ? null : (failure.attributes["message"] ?? "").trim(),
+    details: failure === undefined ? null : failure.text.trim(),
+  };
+}
+
+function statusOf(element: XmlElement): TestStatus {
+  for (const { name, attributes } of elementsOf(element)) {
+    if (name === "failure" || name === "error") return "failed";
+    if (name === "skipped") return attributes["message"] === "TODO" ? "todo" : "skipped";
+  }
+  return "passed";
+}
+
+function elementsOf(element: XmlElement): readonly XmlElement[] {
+  return element.children.filter((child) => child instanceof XmlElement);
+}
 
 /** What wrote a report: our reporters, Bun, a shell that took down what Go or Cargo printed, or any tool that a request names. */
 export type ReportFormat = "glovebox" | "bun" | "go" | "cargo" | "file";
@@ -114,4 +263,56 @@ function toFailure(test: TestEntry): TestFailure {
     message: (message ?? "").slice(0, maxText.message),
     details: (details ?? "").slice(0, maxText.details),
   };
+}
+
+/** All tests as JUnit XML: a suite for each file, the groups of a test in its `classname`. */
+export function toJunit(reports: readonly TestReport[]): string {
+  const tests = reports.flatMap((report) => report.tests);
+  const files = Map.groupBy(tests, ({ file }) => file ?? "");
+  const suites = [...files].map(
+    ([file, entries]) =>
+      `  <testsuite name="${escape(file)}" ${totals(entries)}>\n${entries.map(testCase).join("")}  </testsuite>\n`,
+  );
+  return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites ${totals(tests)}>\n${suites.join("")}</testsuites>\n`;
+}
+
+function totals(tests: readonly TestEntry[]): string {
+  const { failed, error, skipped, todo, other } = countTests(tests);
+  const time = tests.reduce((sum, { durationMs }) => sum + (durationMs ?? 0), 0) / 1000;
+  const numbers = { tests: tests.length, failures: failed, errors: error, skipped: skipped + todo + other };
+  return `${Object.entries(numbers)
+    .map(([name, count]) => `${name}="${count}"`)
+    .join(" ")} time="${time.toFixed(3)}"`;
+}
+
+function testCase({ name, suite, status, file, line, durationMs, message, details }: TestEntry): string {
+  const place = `${file === null ? "" : ` file="${escape(file)}"`}${line === null ? "" : ` line="${line}"`}`;
+  const start = `    <testcase name="${escape(name)}" classname="${escape(suite.join(" > "))}" time="${((durationMs ?? 0) / 1000).toFixed(3)}"${place}`;
+  if (status === "passed") return `${start}/>\n`;
+  if (status === "failed" || status === "error") {
+    const kind = status === "failed" ? "failure" : "error";
+    return `${start}><${kind} message="${escape(message ?? "")}">${escape(details ?? "")}</${kind}></testcase>\n`;
+  }
+  return `${start}><skipped message="${status}"/></testcase>\n`;
+}
+
+const entities: Readonly<Record<string, string>> = {
+  "<": "&lt;",
+  ">": "&gt;",
+  "&": "&amp;",
+  '"': "&quot;",
+  "'": "&apos;",
+};
+
+// What XML cannot hold, and reads as other characters.
+// oxlint-disable-next-line no-control-regex
+const forbidden = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g;
+
+/** Text in XML; characters that XML cannot hold become U+FFFD, line ends and tabs are kept in attributes too. */
+function escape(text: string): string {
+  return text
+    .toWellFormed()
+    .replaceAll(/[<>&"']/g, (character) => entities[character] ?? character)
+    .replaceAll(/[\t\n\r]/g, (character) => `&#${character.codePointAt(0)};`)
+    .replaceAll(forbidden, "\ufffd");
 }

@@ -1,0 +1,42 @@
+import type { RunCodeRequest } from "../operations/session/run-code-contract.ts";
+import { E2bRefusal } from "./refusal.ts";
+
+type Language = NonNullable<RunCodeRequest["language"]>;
+
+/** What code of a sandbox can be written in. */
+export type InterpreterLanguage = Language | "bash";
+
+/** What clients may call each language. */
+const languages: Readonly<Record<string, InterpreterLanguage>> = {
+  python: "python",
+  javascript: "javascript",
+  js: "javascript",
+  typescript: "typescript",
+  ts: "typescript",
+  bash: "bash",
+};
+
+/** The language of that name; none: Python. @throws E2bRefusal 400 for one that has no interpreter here */
+export function findLanguage(asked = "python"): InterpreterLanguage {
+  const name = asked.trim().toLowerCase();
+  const found = Object.hasOwn(languages, name) ? languages[name] : undefined;
+  if (found !== undefined) return found;
+  const shown = JSON.stringify(asked.slice(0, 40));
+  throw new E2bRefusal(400, `language: expected ${Object.keys(languages).join(", ")}, got ${shown}`);
+}
+
+/** The context of Bash; others of it have names that begin so. */
+export const bashContext = "bash";
+
+/** Whether the shell of the context's interpreter runs its code. */
+export function isBash(context: string): boolean {
+  return context === bashContext || context.startsWith(`${bashContext}-`);
+}
+
+/** The code as its interpreter takes it: that of Python keeps the shell that runs Bash. */
+export function inInterpreter(
+  language: InterpreterLanguage,
+  code: string,
+): Pick<RunCodeRequest, "language" | "packages" | "code"> {
+  return language === "bash" ? { language: "python", code: `%%bash\n${code}`, packages: [] } : { language, code };
+}

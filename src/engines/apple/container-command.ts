@@ -1,0 +1,140 @@
+import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
+import { once } from "node:events";
+import { cancelled, throwIfCancelled } from "../../base/abort.ts";
+import { mebibyte } from "../../base/bytes.ts";
+import { BoundedOutput } from "../../base/streams/bounded-output.ts";
+import { RingOutput } from "../../base/streams/ring-output.ts";
+import { invalidField } from "../../errors/glovebox-error.ts";
+import type { Deadline } from "./deadlines.ts";
+import type { CommandResult } from "./command-failure.ts";
+import { floodError, lateError, notInstalled } from "./command-errors.ts";
+
+/** One call of the command that ends by itself. */
+export interface CommandCall {
+  /** What it is to do, for messages: "create a container". */
+  readonly action: string;
+  readonly words: readonly string[];
+  /** Until when it must have ended, or it is; what it has begun may go on in the service. */
+  readonly deadline: Deadline;
+  readonly signal?: AbortSignal | undefined;
+  /** Told each line of standard error as it comes. */
+  readonly onLine?: ((line: string) => void) | undefined;
+}
+
+/** More on standard output is not an answer of the command: a list of a thousand containers has 3 MB. */
+const maxAnswerBytes = 16 * mebibyte;
+/** Of standard error the end is kept, where the command says what was wrong. */
+const maxErrorBytes = 65_536;
+/** Longest line that is passed on. */
+const maxLineChars = 4_096;
+
+/** Apple's `container` command as it is found on the PATH of its environment. */
+export class ContainerCommand {
+  readonly #environment: Readonly<Record<string, string>>;
+  readonly #deadlinesMs: Readonly<Record<Deadline, number>>;
+
+  constructor(environment: Readonly<Record<string, string>>, deadlinesMs: Readonly<Record<Deadline, number>>) {
+    this.#environment = environment;
+    this.#deadlinesMs = deadlinesMs;
+  }
+
+  /**
+   * Starts the command with its three streams connected, and waits for nothing else.
+   * In a process group of its own: signals that a terminal sends to ours are not for it.
+   * @throws ENGINE_UNAVAILABLE when there is no such command
+   */
+  async open(words: readonly string[]): Promise<ChildProcessWithoutNullStreams> {
+    // The parameters of a program that no engine could be given.
+    if (words.some((word) => word.includes("\0"))) throw invalidField("command", "words without NUL", "one with NUL");
+    const child = spawn("container", words, {
+      env: this.#environment,
+      stdio: "pipe",
+      detached: true,
+      windowsHide: true,
+    });
+    child.stdin.on("error", () => {
+      // It may end before it has read everything.
+    });
+    try {
+      await once(child, "spawn");
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code === "E2BIG")
+        throw invalidField("command", "parameters that one command line holds", "longer ones", error);
+      throw notInstalled(error);
+    }
+    child.on("error", () => {
+      // Of signals that could not be sent: its end shows what happened.
+    });
+    return child;
+  }
+
+  /**
+   * Runs a call to its end, without input; it gets no more output than it can hold.
+   * @throws CANCELLED, ENGINE_UNAVAILABLE after the deadline, for a flood, and when there is no such command
+   */
+  async run({ action, words, deadline: name, signal, onLine }: CommandCall): Promise<CommandResult> {
+    throwIfCancelled(signal);
+    const deadlineMs = this.#deadlinesMs[name];
+    const deadline = AbortSignal.timeout(deadlineMs);
+    const child = await this.open(words);
+    child.stdin.end();
+    const stdout = new BoundedOutput(maxAnswerBytes);
+    const stderr = new RingOutput(maxErrorBytes);
+    const lines = new LineTeller(onLine);
+    const stop = (): void => endCommand(child);
+    child.stdout.on("data", (bytes: Buffer) => {
+      stdout.append(bytes);
+      if (stdout.truncated) stop();
+    });
+    child.stderr.on("data", (bytes: Buffer) => {
+      stderr.append(bytes);
+      lines.add(bytes);
+    });
+    const given = AbortSignal.any(signal === undefined ? [deadline] : [deadline, signal]);
+    given.addEventListener("abort", stop, { once: true });
+    if (given.aborted) stop();
+    // A process that it has left behind may hold its streams.
+    child.once("exit", () => setTimeout(() => closeStreams(child), afterExitMs).unref());
+    const [exitCode] = (await once(child, "close")) as [number | null];
+    given.removeEventListener("abort", stop);
+    if (signal?.aborted === true) throw cancelled(signal.reason);
+    if (deadline.aborted) throw lateError(action, deadlineMs);
+    if (stdout.truncated) throw floodError(action);
+    return { exitCode, stdout: stdout.text(), stderr: stderr.text() };
+  }
+}
+
+/** How long streams may stay open after the end of the command. */
+export const afterExitMs = 2_500;
+
+export function closeStreams({ stdout, stderr }: ChildProcessWithoutNullStreams): void {
+  stdout.destroy();
+  stderr.destroy();
+}
+
+/** Ends the command and what it may have started on this machine; what it has begun in the service goes on. */
+export function endCommand(child: ChildProcessWithoutNullStreams): void {
+  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+  try {
+    process.kill(-child.pid, "SIGKILL");
+  } catch {
+    child.kill("SIGKILL");
+  }
+}
+
+class LineTeller {
+  readonly #onLine: ((line: string) => void) | undefined;
+  #rest = "";
+
+  constructor(onLine: ((line: string) => void) | undefined) {
+    this.#onLine = onLine;
+  }
+
+  add(bytes: Buffer): void {
+    if (this.#onLine === undefined) return;
+    const lines = `${this.#rest}${bytes.toString("utf8")}`.split("\n");
+    this.#rest = (lines.pop() ?? "").slice(0, maxLineChars);
+    for (const line of lines) this.#onLine(line.slice(0, maxLineChars));
+  }
+}

@@ -1,9 +1,0 @@
-import { expect, it } from "vitest";
-import { parseGroupOwner } from "../../cgroups/cgroup-names.ts";
-import { folderPrefix } from "./sweep-folders.ts";
-
-it("a folder left behind names its maker", () => {
-  const maker = { namespace: "4026531836", processId: 123, startTicks: "456" };
-  expect(parseGroupOwner(`${folderPrefix(maker)}AbC`)).toEqual(maker);
-  expect(parseGroupOwner(`${folderPrefix(null)}AbC`)).toBeNull();
-});

@@ -1,0 +1,174 @@
+import { textBytes } from "../base/streams/chunks.ts";
+import type { PlatformParts } from "./handling/platform-parts.ts";
+import { checkArguments } from "../policy/request/arguments.ts";
+import { parseGlobs } from "../policy/glob.ts";
+import { checkCode } from "../policy/request/code.ts";
+import { codingNotices } from "../policy/request/coding-line.ts";
+import { checkContextFiles, type ContextFile } from "../policy/request/context-files.ts";
+import { checkEnvironment } from "../policy/request/environment.ts";
+import { checkMainFile } from "../policy/request/main-file.ts";
+import { parseNetwork } from "../policy/network/network.ts";
+import { checkPackages, ecosystemOf } from "../policy/package-specs.ts";
+import { execute } from "../workloads/execute/execute.ts";
+import type { HostMount } from "../workloads/run/host-mount.ts";
+import type { ExecuteResult } from "../workloads/execute/execute-result.ts";
+import type { ExecuteSpec } from "../workloads/execute/execute-spec.ts";
+import type { ProgramSecret } from "../sandbox/program-secret.ts";
+import type { OperationCall } from "./contract/operation-call.ts";
+import { handle } from "./handling/handler.ts";
+import type { RunLimits } from "./handling/limit-advice.ts";
+import { explicitDemands, isDiskNamed } from "./handling/explicit-demands.ts";
+import { programToWire } from "./handling/program-to-wire.ts";
+import { callListener, imageProvider } from "./handling/call-events.ts";
+import { resultAlertsSince } from "./handling/result-alerts.ts";
+import { requestedLimits } from "./handling/requested-limits.ts";
+import { checkRuntime } from "../policy/request/runtime.ts";
+import { readSecrets } from "./handling/read-secrets.ts";
+import { openContextFiles } from "./context-files.ts";
+import { executeCodeContract, type ExecuteResponse } from "./execute-contract.ts";
+import type { RequestOf } from "./contract/operation-contract.ts";
+
+type Request = RequestOf<typeof executeCodeContract>;
+
+/** `execute_code`: a program in a fresh sandbox that is removed right after. */
+export const executeCodeHandler = handle(executeCodeContract, (platform, request, call) =>
+  executeRequest(platform, request, { call }),
+);
+
+/** An execution: the request, its caller, and what no request can name. */
+export interface ExecuteCircumstances {
+  readonly call: OperationCall;
+  /** Folders of this machine, through the mount gate; default: none. */
+  readonly mounts?: readonly HostMount[];
+  /** Its time limit if the request sets none; default: the deployment's. */
+  readonly timeoutMs?: number;
+  /** What a list says of it; default: its language and first words. */
+  readonly work?: string;
+  /** What the result must report in addition to its own warnings. */
+  readonly notices?: readonly string[];
+}
+
+/** Runs a program in a fresh sandbox. @throws INVALID_REQUEST, POLICY_DENIED, and what `execute` throws */
+export async function executeRequest(
+  platform: PlatformParts,
+  request: Request,
+  circumstances: ExecuteCircumstances,
+): Promise<ExecuteResponse> {
+  const { call } = circumstances;
+  await using opened = await openContextFiles(platform, request.context_files ?? []);
+  const { contextFiles, notices } = opened;
+  const secrets = await readSecrets(platform, request.secrets ?? [], {
+    principal: call.principal,
+    kind: "execute",
+    taken: Object.keys(request.environment ?? {}),
+  });
+  const spec = specOf(platform, request, circumstances, { contextFiles, secrets });
+  const { engine, notes: engineNotes } = await platform.chooseEngine(request.engine, {
+    minIsolation: spec.minIsolation,
+    signal: call.signal,
+  });
+  const coding = codingNotices(request.code, request.language);
+  const notes = [...(circumstances.notices ?? []), ...notices, ...coding, ...engineNotes];
+  for (const note of notes) await call.onEvent?.({ type: "warning", message: note });
+  const { mark } = platform.alertBook;
+  const result = await execute(
+    spec,
+    {
+      engine,
+      provideImage: imageProvider(platform, engine, call),
+      sandboxes: platform.sandboxes,
+      warm: platform.warm,
+      logger: platform.logger,
+      maxOutputBytes: platform.config.maxOutputBytes,
+      compileTypeScript: platform.compileTypeScript,
+      network: platform.network,
+      packages: platform.packages,
+      findImports: platform.findImports,
+      monotonicMs: platform.monotonicMs,
+      openLargeScratch: platform.openLargeScratch,
+      platform: platform.host.platform,
+      executable: platform.host.executable,
+      setuidAlerts: platform.setuidAlerts,
+      now: platform.now,
+    },
+    call,
+    callListener(call, request.name),
+  );
+  return {
+    ...toWire(result, notes, { kind: "execute", ceilings: platform.config.ceilings }),
+    ...resultAlertsSince(platform.alertBook, mark, result.sandboxId),
+  };
+}
+
+/** Everything is checked before anything is started. */
+function specOf(
+  platform: PlatformParts,
+  request: Request,
+  { call, mounts = [], timeoutMs, work }: ExecuteCircumstances,
+  given: { readonly contextFiles: readonly ContextFile[]; readonly secrets: readonly ProgramSecret[] },
+): ExecuteSpec {
+  const { config } = platform;
+  const network = parseNetwork(request.network);
+  platform.assertNetworkAllowed(network);
+  const mainFile = checkMainFile(request.filename, request.language);
+  const runtime = checkRuntime(request.runtime, request.language);
+  const image =
+    request.image === undefined
+      ? config.images[runtime === "bun" ? "session" : request.language]
+      : platform.checkImage(request.image);
+  const limits = requestedLimits("execute", request, config);
+  const files = checkContextFiles(given.contextFiles, { reservedPaths: [mainFile], diskBytes: limits.diskBytes });
+  const isTimed = request.timeout_seconds !== undefined || request.limits?.timeout_seconds !== undefined;
+  return {
+    sandboxId: call.sandboxId,
+    labels: request.labels ?? {},
+    name: request.name,
+    work,
+    language: request.language,
+    runtime,
+    code: checkCode(request.code, request.language),
+    mainFile,
+    contextFiles: files.files,
+    dataFiles: files.data,
+    environment: checkEnvironment(request.environment ?? {}),
+    secrets: given.secrets,
+    hostEnvironment: config.hostEnvironment,
+    arguments: checkArguments(request.args ?? []),
+    stdin: call.stdin ?? textBytes(request.stdin ?? ""),
+    artifacts: parseGlobs(request.artifacts ?? []),
+    packages:
+      request.packages === "auto" ? "auto" : checkPackages(request.packages ?? [], ecosystemOf(request.language)),
+    mounts,
+    limits: isTimed || timeoutMs === undefined ? limits : { ...limits, timeoutMs },
+    isDiskNamed: isDiskNamed("execute", request, config.explicitSettings),
+    network,
+    image,
+    imageOrigin: request.image === undefined ? "configured" : "request",
+    ociRuntime: request.oci_runtime,
+    explicitDemands: explicitDemands("execute", request, config.explicitSettings),
+    minIsolation: platform.minIsolation("other", request.min_isolation),
+  };
+}
+
+function toWire(result: ExecuteResult, notes: readonly string[], limits: RunLimits): ExecuteResponse {
+  return {
+    ...programToWire(result, notes, limits),
+    ...(result.packages.length > 0 ? { packages_installed: [...result.packages] } : {}),
+    ...(result.artifacts.length > 0 ? { artifacts: result.artifacts.map(artifactToWire) } : {}),
+  };
+}
+
+function artifactToWire(
+  artifact: ExecuteResult["artifacts"][number],
+): NonNullable<ExecuteResponse["artifacts"]>[number] {
+  const { path, sizeBytes, mediaType, type, encoding, content, omitted } = artifact;
+  return {
+    path,
+    size_bytes: sizeBytes,
+    media_type: mediaType,
+    type,
+    encoding,
+    content,
+    ...(omitted === undefined ? {} : { omitted }),
+  };
+}

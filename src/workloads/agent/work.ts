@@ -1,0 +1,161 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { setTimeout } from "node:timers/promises";
+import type { AgentOutput } from "./agent-protocol.ts";
+import { AgentProgress } from "./commands/agent-progress.ts";
+import type { ReadFacts } from "./commands/agent-fact.ts";
+import { parseJsonObject, type JsonObject } from "./commands/json-fields.ts";
+
+/** An agent to start. */
+export interface Work {
+  readonly title: string;
+  readonly command: readonly string[];
+  readonly variables: Readonly<Record<string, string | undefined>>;
+  readonly folder: string;
+  /** What it reads from its standard input. */
+  readonly input: string;
+  readonly readFacts: ReadFacts;
+}
+
+export interface WorkOutput {
+  /** Lines of the agent's JSON mode, as it wrote them. */
+  readonly onLine: (line: Buffer) => void;
+  /** Its messages for people. */
+  readonly onError: (bytes: Uint8Array) => void;
+  /** Called with the process, which may be ended from outside. */
+  readonly onStart: (child: ChildProcess) => void;
+}
+
+/** Processes that it started may keep its output open after its end; its own output has been read by then. */
+const drainMs = 1_000;
+
+/** How much of the end of standard error is used to explain a failure. */
+const toldErrorBytes = 2_048;
+
+/** Runs the agent to its end. Resolves to the answer, however the agent ended. */
+export async function work(
+  { title, command, variables, folder, input, readFacts }: Work,
+  { onLine, onError, onStart }: WorkOutput,
+): Promise<AgentOutput> {
+  const [program = "", ...parameters] = command;
+  const progress = new AgentProgress();
+  const lastWords = new LastWords();
+  const lines = new JsonLines({
+    onObject: (object, line) => {
+      progress.add(readFacts(object));
+      onLine(line);
+    },
+    onOther: (text) => onError(Buffer.from(`${text}\n`)),
+  });
+  const child = spawn(program, parameters, { cwd: folder, env: variables, stdio: ["pipe", "pipe", "pipe"] });
+  onStart(child);
+  child.stdout.on("data", (chunk: Buffer) => lines.append(chunk));
+  child.stderr.on("data", (chunk: Buffer) => {
+    lastWords.add(chunk);
+    onError(chunk);
+  });
+  // If it ends without reading its input, its exit shows the reason.
+  child.stdin.on("error", () => undefined).end(input);
+  const ending = await endOf(child);
+  lines.end();
+  return conclude(title, { progress, ending, lastWords: lastWords.text() });
+}
+
+interface Conclusion {
+  readonly progress: AgentProgress;
+  /** Null if it succeeded. */
+  readonly ending: string | null;
+  readonly lastWords: string;
+}
+
+function conclude(title: string, { progress, ending, lastWords }: Conclusion): AgentOutput {
+  const session = progress.sessionId === null ? {} : { newSessionId: progress.sessionId };
+  if (progress.failure !== null) {
+    return { status: "error", result: progress.answer, ...session, error: `${title}: ${progress.failure}` };
+  }
+  if (ending !== null) {
+    const words = lastWords === "" ? "" : ` Its last words: ${lastWords}`;
+    return { status: "error", result: progress.answer, ...session, error: `${title} ${ending}.${words}` };
+  }
+  return { status: "success", result: progress.answer, ...session };
+}
+
+/** How it ended, as a phrase that follows its name; null for success. */
+async function endOf(child: ChildProcess): Promise<string | null> {
+  const closed = new Promise<void>((resolve) => void child.once("close", resolve));
+  const ending = await new Promise<string | null>((resolve) => {
+    child.once("error", (error) => resolve(`could not be started: ${error.message}`));
+    child.once("exit", (code, signal) => {
+      if (signal !== null) resolve(`was ended by ${signal}`);
+      else resolve(code === 0 ? null : `ended with exit code ${code}`);
+    });
+  });
+  await Promise.race([closed, setTimeout(drainMs, undefined, { ref: false })]);
+  return ending;
+}
+
+class LastWords {
+  #bytes: Buffer = Buffer.alloc(0);
+
+  add(chunk: Buffer): void {
+    this.#bytes = Buffer.concat([this.#bytes, chunk]).subarray(-toldErrorBytes);
+  }
+
+  text(): string {
+    return this.#bytes.toString("utf8").trim();
+  }
+}
+
+/** Longest line that is read; of a longer one only the length is reported. */
+const maxLineBytes = 33_554_432;
+const lineFeed = 10;
+
+interface LineReader {
+  /** A line that is a JSON object, unchanged, without the line feed. */
+  readonly onObject: (object: JsonObject, line: Buffer) => void;
+  /** Any other line. */
+  readonly onOther: (text: string) => void;
+}
+
+/** Splits bytes into lines. Only line feeds end a line: other line separators may occur inside JSON. */
+export class JsonLines {
+  readonly #reader: LineReader;
+  #pieces: Buffer[] = [];
+  #bytes = 0;
+
+  constructor(reader: LineReader) {
+    this.#reader = reader;
+  }
+
+  append(chunk: Buffer): void {
+    let start = 0;
+    for (let end = chunk.indexOf(lineFeed); end !== -1; end = chunk.indexOf(lineFeed, start)) {
+      this.#extend(chunk.subarray(start, end));
+      this.#endLine();
+      start = end + 1;
+    }
+    this.#extend(chunk.subarray(start));
+  }
+
+  /** Reads the rest after the last line feed. */
+  end(): void {
+    if (this.#bytes > 0) this.#endLine();
+  }
+
+  #extend(piece: Buffer): void {
+    this.#bytes += piece.length;
+    if (this.#bytes > maxLineBytes) this.#pieces = [];
+    else if (piece.length > 0) this.#pieces.push(piece);
+  }
+
+  #endLine(): void {
+    const [bytes, pieces] = [this.#bytes, this.#pieces];
+    this.#pieces = [];
+    this.#bytes = 0;
+    if (bytes > maxLineBytes) return this.#reader.onOther(`[a line of ${bytes} bytes]`);
+    const line = Buffer.concat(pieces);
+    const text = line.toString("utf8");
+    const object = parseJsonObject(text);
+    if (object !== null) this.#reader.onObject(object, line);
+    else if (text.trim() !== "") this.#reader.onOther(text);
+  }
+}

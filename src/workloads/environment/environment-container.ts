@@ -1,0 +1,205 @@
+import type { Logger } from "../../base/logger.ts";
+import type { EgressConnection } from "../../egress/egress-connection.ts";
+import type { NetworkGrant } from "../../egress/network-access.ts";
+import type { MountSpec } from "../../engines/container-spec.ts";
+import type { Engine, EngineName } from "../../engines/engine.ts";
+import { GloveboxError } from "../../errors/glovebox-error.ts";
+import type { Denial } from "../../policy/network/denial.ts";
+import type { GrowthWatch } from "../../sandbox/growth-watch.ts";
+import { assertNotNested } from "../../sandbox/mounts/assert-not-nested.ts";
+import { openNetwork } from "../../sandbox/open-network.ts";
+import type { Sandbox } from "../../sandbox/sandbox.ts";
+import type { SandboxPlan } from "../../sandbox/sandbox-plan.ts";
+import type { Caller, Sandboxes } from "../../sandbox/sandboxes.ts";
+import type { ClearedFiles } from "../../sandbox/cleared-files.ts";
+import { SetuidWatch } from "../../sandbox/setuid-watch.ts";
+import type { Project } from "./environment-spec.ts";
+import { WaitingCommand } from "../program/waiting-command.ts";
+import { watchDisk, type DiskExcess } from "../run/watch-disk.ts";
+
+export interface EnvironmentContainerParts {
+  readonly engine: Engine;
+  readonly sandboxes: Sandboxes;
+  readonly logger: Logger;
+  readonly plan: SandboxPlan;
+  readonly project: Project | null;
+  readonly diskBytes: number;
+  /** Mounts that protect files of the project from changes; missing: none. */
+  readonly lockTooling?: (() => Promise<readonly MountSpec[]>) | undefined;
+  /** Watches the project's growth; null if nothing can be written to it. */
+  readonly growth: GrowthWatch | null;
+  /** Watches the folder of this machine that contains what is written to the container's root. */
+  readonly watchRoot: (folder: string) => GrowthWatch;
+  /** Null: no network. */
+  readonly grant: NetworkGrant | null;
+  readonly setuidAlerts: SetuidListener;
+  /** Milliseconds of a clock that never goes back. */
+  readonly monotonicMs: () => number;
+  readonly isBusy: () => boolean;
+  readonly onDenied: (denial: Denial) => void;
+  /** Removes secrets from the destinations that programs requested. */
+  readonly redact: (text: string) => string;
+}
+
+/** Called when setuid bits were removed from the project's files. */
+export interface SetuidListener {
+  cleared(sandbox: string, files: ClearedFiles): void;
+  ended(sandbox: string): void;
+}
+
+/** The current container of an environment, with its network and its disk limit. */
+export class EnvironmentContainer {
+  readonly sandbox: Sandbox;
+  /** What cannot be changed in the project. */
+  readonly locks: readonly MountSpec[];
+  readonly commands: WaitingCommand;
+  readonly #parts: EnvironmentContainerParts;
+  readonly #over = new AbortController();
+  readonly #setuidWatch: SetuidWatch | null;
+  #network: Promise<EgressConnection> | null = null;
+  #overDisk: DiskExcess | null = null;
+
+  /** @throws what `Sandboxes.open` throws, POLICY_DENIED if the project was or may have been swapped, NETWORK_ERROR */
+  static async open(parts: EnvironmentContainerParts, caller: Caller): Promise<EnvironmentContainer> {
+    await assertInPlace(parts.project);
+    await parts.growth?.settle(caller.signal ?? new AbortController().signal);
+    const locks = (await parts.lockTooling?.()) ?? [];
+    const plan = { ...parts.plan, mounts: [...(parts.plan.mounts ?? []), ...locks] };
+    const container = new EnvironmentContainer(
+      { ...parts, locks },
+      await parts.sandboxes.open(parts.engine, plan, caller),
+    );
+    try {
+      await assertMounted(parts, container.sandbox, caller.signal);
+      if (locks.length > 0 && !container.sandbox.mountsVerified) throw locksUnverified(parts.engine.name);
+      await container.ensureNetwork(caller.signal);
+      return container;
+    } catch (error) {
+      await container.remove();
+      throw error;
+    }
+  }
+
+  private constructor(parts: EnvironmentContainerParts & { readonly locks: readonly MountSpec[] }, sandbox: Sandbox) {
+    this.#parts = parts;
+    this.locks = parts.locks;
+    this.sandbox = sandbox;
+    this.commands = new WaitingCommand(sandbox);
+    this.#setuidWatch = this.#watchSetuid();
+    if (parts.plan.writableRoot === undefined && parts.growth === null) return;
+    void watchDisk({
+      sandbox,
+      limitBytes: parts.diskBytes,
+      growth: parts.growth,
+      watchRoot: parts.watchRoot,
+      isBusy: parts.isBusy,
+      logger: parts.logger,
+      signal: this.#over.signal,
+      onExceeded: (excess) => {
+        this.#overDisk = excess;
+        parts.logger.warn({ sandbox: sandbox.id, ...excess }, "environment ended: its files passed their limit");
+        this.remove().catch(() => {
+          // In the log already; the sandbox counts as removed, and a sweep tries again.
+        });
+      },
+    });
+  }
+
+  /** What it had written when it was ended for exceeding the limit; null if it was not. */
+  get overDisk(): DiskExcess | null {
+    return this.#overDisk;
+  }
+
+  /** Files of the project whose setuid bit was removed so far; none if a filter prevents such bits. */
+  get setuidCount(): number {
+    return this.#setuidWatch?.count ?? 0;
+  }
+
+  /** The same, after checking the whole project. */
+  async clearSetuidBits(): Promise<number> {
+    await this.#setuidWatch?.look();
+    return this.setuidCount;
+  }
+
+  /**
+   * The network connection, reopened if the proxy has ended; null without a network. @throws NETWORK_ERROR, UNSUPPORTED
+   */
+  async ensureNetwork(signal: AbortSignal | undefined): Promise<EgressConnection | null> {
+    const { grant } = this.#parts;
+    if (grant === null) return null;
+    const asked = this.#network;
+    const known = await asked?.catch(() => null);
+    if (known?.isLost === false) return known;
+    if (this.#network === asked) this.#network = this.#openNetwork(grant, signal);
+    return this.#network;
+  }
+
+  async remove(): Promise<void> {
+    this.#over.abort();
+    (await this.#network?.catch(() => null))?.close();
+    try {
+      await this.sandbox.remove();
+    } finally {
+      try {
+        await this.#setuidWatch?.close();
+      } finally {
+        this.#parts.setuidAlerts.ended(this.sandbox.id);
+      }
+    }
+  }
+
+  #watchSetuid(): SetuidWatch | null {
+    const { project, plan, isBusy, logger, monotonicMs, redact, setuidAlerts } = this.#parts;
+    const { capabilities, id } = this.sandbox;
+    const isWritable = plan.mounts?.some(({ readOnly }) => !readOnly) ?? false;
+    if (project === null || !isWritable || capabilities.setuidRefusal === "yes") return null;
+    return new SetuidWatch({
+      place: project.place,
+      isBusy,
+      monotonicMs,
+      onCleared: ({ count, names }) => setuidAlerts.cleared(id, { count, names: names.map(redact) }),
+      onFailed: (reason) => {
+        logger.error({ sandbox: id, err: reason }, "environment ended: setuid bits of its project cannot be cleared");
+        this.remove().catch(() => {
+          // In the log already; the sandbox counts as removed, and a sweep tries again.
+        });
+      },
+    });
+  }
+
+  async #openNetwork(grant: NetworkGrant, signal: AbortSignal | undefined): Promise<EgressConnection> {
+    const { onDenied, redact } = this.#parts;
+    return openNetwork({ sandbox: this.sandbox, grant, onDenied, redact, signal });
+  }
+}
+
+/** A program of another environment could have replaced a file with a link to any file of the host. */
+function locksUnverified(engine: EngineName): GloveboxError {
+  return new GloveboxError(
+    "UNSUPPORTED",
+    `tooling_files: "locked" needs mounts that can be verified, and engine ${engine} shows none here.`,
+    {
+      suggestion: 'Use tooling_files "named", or an engine and an OCI runtime that run on this machine\'s own kernel.',
+      context: { engine, field: "tooling_files" },
+    },
+  );
+}
+
+/** What was mounted is what was checked: the engine has compared them, or nobody can have swapped the folder. */
+async function assertMounted(
+  { project, engine, sandboxes }: EnvironmentContainerParts,
+  { mountsVerified }: Sandbox,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  if (project === null || mountsVerified) return;
+  await assertInPlace(project);
+  await assertNotNested({ engine, sandboxes, source: project.place.realPath, signal });
+}
+
+async function assertInPlace(project: Project | null): Promise<void> {
+  if (project === null || (await project.place.isStillThere())) return;
+  throw new GloveboxError("POLICY_DENIED", "project_root: It was moved or replaced after it had been checked.", {
+    suggestion: "Leave the folder in its place, destroy the environment and create it again.",
+    context: { field: "project_root", rule: "changed" },
+  });
+}

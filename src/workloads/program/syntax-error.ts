@@ -1,0 +1,109 @@
+import type { FailureReport } from "./failure-report.ts";
+import type { Toolchain } from "./languages.ts";
+import { findPythonSyntaxError } from "./python-syntax-error.ts";
+import { workFolder, type RunnerFile } from "./runner-job.ts";
+import type { SourcePlace } from "./source-place.ts";
+import { fileURLToPath } from "node:url";
+
+/** The error and its stack, and then nothing but the version: an error that nobody caught. */
+const end = /^\nSyntaxError: ([^\n]+)\n {4}at ([^\n]+)(?:\n {4}at [^\n]+)*(?:\n\s*Node\.js v[^\n]+)?$/;
+/** What stands right before: place, line, carets. */
+const place = /(?:^|\n)((?:file:\/\/)?\/[^\n]+):(\d+)\n([^\n]*)\n([^\n]*)\n?$/;
+
+/** The innermost frame is the compiler's own; with bad JSON, `eval` or `throw` it is `JSON.parse` or the program. */
+const compilerFrame = /\(node:internal\/(?!modules\/esm\/module_job)/;
+
+/**
+ * Reads Node 20 to 24.
+ * @hostileText Exported for the test that feeds it.
+ */
+export function findNodeSyntaxError({ stderr, files }: FailureReport): SourcePlace | null {
+  // Searched from the end, where it stands, and never from every line of a program's output.
+  const at = stderr.lastIndexOf("\nSyntaxError: ");
+  if (at < 0) return null;
+  const [, message = "", frame = ""] = end.exec(stderr.slice(at)) ?? [];
+  const [, name = "", line = "", text = "", carets = ""] = place.exec(lastLines(stderr.slice(0, at), 4)) ?? [];
+  const file = files.get(pathOf(name));
+  if (file === undefined || !compilerFrame.test(frame)) return null;
+  const caret = carets.indexOf("^");
+  // Without a caret the file ended too early: after its last line.
+  return { file: file.path, line: Number(line), column: caret === -1 ? text.length + 1 : caret + 1, message };
+}
+
+function lastLines(text: string, count: number): string {
+  let from = text.length + 1;
+  for (let left = count; left > 0 && from > 0; left -= 1) from = text.lastIndexOf("\n", from - 2) + 1;
+  return text.slice(Math.max(from, 0));
+}
+
+function pathOf(name: string): string {
+  if (!name.startsWith("file:")) return name;
+  try {
+    return fileURLToPath(name, { windows: false });
+  } catch {
+    // A program may write what looks like a URL; no file has this name.
+    return name;
+  }
+}
+
+/** Bun's own parser indents its place by four, frames of a running program are indented by six. */
+const parserError = /(?:^|\n)error: ([^\n]+)\n {4}at (\/[^\n]+):(\d+):(\d+)(?=\n|$)/;
+/** What Bun's parser lets pass and the engine refuses has one frame, without a column. */
+const engineError = /(?:^|\n)SyntaxError: ([^\n]+)\n {6}at (\/[^\n]+):(\d+)\n\nBun v[^\n]+$/;
+
+/**
+ * Reads Bun 1.4.
+ * @hostileText Exported for the test that feeds it.
+ */
+export function findBunSyntaxError({ stderr, files }: FailureReport): SourcePlace | null {
+  const [, message = "", path = "", line = "", column] =
+    parserError.exec(lastReport(stderr)) ?? engineError.exec(stderr) ?? [];
+  const file = files.get(path);
+  if (file === undefined) return null;
+  return { file: file.path, line: Number(line), column: column === undefined ? null : Number(column), message };
+}
+
+/** The last error with those that Bun found beside it: they come with a blank line between them, ended by the version. */
+function lastReport(stderr: string): string {
+  const errors = stderr.replace(/\n\nBun v[^\n]+$/, "");
+  const running = errors.lastIndexOf("\n      at ");
+  return running === -1 ? errors : errors.slice(running + 1);
+}
+
+/** What a program left behind that may not even have started. */
+export interface FailedProgram {
+  readonly toolchain: Toolchain;
+  readonly stderr: string;
+  readonly exitCode: number;
+  /** The job's files; files that the program wrote itself do not count. */
+  readonly files: readonly RunnerFile[];
+  /** What the interpreter calls a file; default: the path in the working folder. */
+  readonly nameOf?: ((path: string) => string) | undefined;
+}
+
+const readers: Readonly<Record<Toolchain, (report: FailureReport) => SourcePlace | null>> = {
+  python: findPythonSyntaxError,
+  node: findNodeSyntaxError,
+  bun: findBunSyntaxError,
+};
+
+/** An uncaught error is at the end; longer ones are not searched for. */
+const tailCharacters = 32_768;
+
+/**
+ * Where a file of the job is not valid in its language, if that is what ended the program; told from what the
+ * interpreter wrote last. Bad text that the program itself parses (JSON, `eval`, `new Function`) is no such thing.
+ */
+export function findSyntaxError({
+  toolchain,
+  stderr,
+  exitCode,
+  files,
+  nameOf = (path) => `${workFolder}/${path}`,
+}: FailedProgram): SourcePlace | null {
+  if (exitCode === 0) return null;
+  return readers[toolchain]({
+    stderr: stderr.slice(-tailCharacters).replaceAll("\r\n", "\n").trimEnd(),
+    files: new Map(files.map((file) => [nameOf(file.path), file])),
+  });
+}
