@@ -5,7 +5,8 @@ import type { Logger } from "../base/logger.ts";
 import type { Denial } from "../policy/network/denial.ts";
 import type { EgressPolicy } from "../policy/network/egress-policy.ts";
 import { proxyError, type ProxyProcess } from "./proxy-process.ts";
-import type { RedactText, RefusalListener } from "./refusal-listener.ts";
+import type { RedactText } from "./redact-text.ts";
+import type { AlertSink } from "../base/alert-sink.ts";
 import type { TrafficCount } from "./traffic.ts";
 import { createFrameReader, encodeFrame, frameTypes, type Frame } from "../base/frames.ts";
 import { MuxStream, type MuxStreamOptions } from "../base/mux-stream.ts";
@@ -137,7 +138,7 @@ export class EgressConnection {
     readonly policy: EgressPolicy;
     readonly logger: Logger;
     readonly refusalLevel: "info" | "warn";
-    readonly refusals: RefusalListener;
+    readonly refusals: AlertSink<Denial>;
     /** Traffic of the sandbox, all its connections together. */
     readonly traffic: TrafficCount;
     /** For text that the program chose: names may contain secrets. */
@@ -150,7 +151,7 @@ export class EgressConnection {
       onDenied: (told) => {
         const denial = redacted(told, redact);
         logger[refusalLevel]({ sandbox, denial }, "connection refused by the network policy");
-        refusals.refused(sandbox, denial);
+        refusals.happened(sandbox, denial);
         heard.deny(denial);
       },
     });

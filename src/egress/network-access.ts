@@ -7,7 +7,7 @@ import type { UpstreamFault } from "../policy/network/upstream-proxy.ts";
 import type { EgressConnection } from "./egress-connection.ts";
 import type { EgressProxies } from "./egress-proxies.ts";
 import type { Registry } from "./proxy-messages.ts";
-import type { RedactText } from "./refusal-listener.ts";
+import type { RedactText } from "./redact-text.ts";
 import type { RegistrySettings } from "./registry-settings.ts";
 import { certificateFile, networkPort } from "./sandbox-end.ts";
 import { registryVariables } from "./registry-variables.ts";

@@ -5,7 +5,8 @@ import { EgressProxies } from "../egress/egress-proxies.ts";
 import { NetworkAccess } from "../egress/network-access.ts";
 import { readRegistrySettings } from "../egress/registry-settings.ts";
 import type { Traffic } from "../egress/traffic.ts";
-import type { NetworkAlerts } from "../telemetry/network-alerts.ts";
+import type { AlertSink } from "../base/alert-sink.ts";
+import type { Denial } from "../policy/network/denial.ts";
 import type { Door } from "./engine-chooser.ts";
 
 export interface OpenedNetwork {
@@ -17,7 +18,7 @@ export interface NetworkOptions {
   readonly config: Config;
   readonly host: Host;
   readonly door: Door;
-  readonly networkAlerts: NetworkAlerts;
+  readonly networkAlerts: AlertSink<Denial>;
   readonly traffic: Traffic;
   readonly logger: Logger;
 }

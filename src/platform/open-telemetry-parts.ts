@@ -1,3 +1,15 @@
+import {
+  changedTooling,
+  clearedSetuidBits,
+  EventAlerts,
+  previewTroubles,
+  refusedConnections,
+} from "../telemetry/event-alerts.ts";
+import type { AlertSink } from "../base/alert-sink.ts";
+import type { Denial } from "../policy/network/denial.ts";
+import type { ClearedFiles } from "../sandbox/cleared-files.ts";
+import type { ToolingReport } from "../workloads/run/explain-tooling.ts";
+import type { PreviewError } from "../workloads/preview/error-scanner.ts";
 import type { Logger } from "../base/logger.ts";
 import { Traffic } from "../egress/traffic.ts";
 import type { Limits } from "../policy/limits.ts";
@@ -6,22 +18,18 @@ import { AlertBook } from "../telemetry/alert-book.ts";
 import type { Alert, AlertListener } from "../telemetry/alert.ts";
 import type { MetricsSample } from "../telemetry/sample.ts";
 import { Sampler } from "../telemetry/sampler.ts";
-import { NetworkAlerts } from "../telemetry/network-alerts.ts";
 import type { MetricSources } from "../telemetry/recorder.ts";
-import { PreviewAlerts } from "../telemetry/preview-alerts.ts";
 import { ServerMetrics } from "../telemetry/server-metrics.ts";
-import { SetuidAlerts } from "../telemetry/setuid-alerts.ts";
-import { ToolingAlerts } from "../telemetry/tooling-alerts.ts";
 import { RunSpans } from "../telemetry/run-spans.ts";
 import type { Tracing } from "../telemetry/tracing.ts";
 import { UsageAlerts } from "../telemetry/usage-alerts.ts";
 
 /** What is reported about live sandboxes. */
 export interface TelemetryParts {
-  readonly networkAlerts: NetworkAlerts;
-  readonly setuidAlerts: SetuidAlerts;
-  readonly toolingAlerts: ToolingAlerts;
-  readonly previewAlerts: PreviewAlerts;
+  readonly networkAlerts: AlertSink<Denial>;
+  readonly setuidAlerts: AlertSink<ClearedFiles>;
+  readonly toolingAlerts: AlertSink<ToolingReport>;
+  readonly previewAlerts: AlertSink<PreviewError>;
   readonly alertBook: AlertBook;
   readonly sampler: Sampler;
   readonly serverMetrics: ServerMetrics;
@@ -99,10 +107,10 @@ export function openTelemetryParts({
   const trafficEnd: SandboxObserver = { sandboxRemoved: (id) => traffic.forget(id) };
   const installerObservers = [alertBook, trafficEnd];
   return {
-    networkAlerts: new NetworkAlerts(tellAlert, now),
-    setuidAlerts: new SetuidAlerts(tellAlert, now),
-    toolingAlerts: new ToolingAlerts(tellAlert, now),
-    previewAlerts: new PreviewAlerts(tellAlert, now),
+    networkAlerts: new EventAlerts(refusedConnections, tellAlert, now),
+    setuidAlerts: new EventAlerts(clearedSetuidBits, tellAlert, now),
+    toolingAlerts: new EventAlerts(changedTooling, tellAlert, now),
+    previewAlerts: new EventAlerts(previewTroubles, tellAlert, now),
     alertBook,
     sampler,
     serverMetrics,

@@ -1,6 +1,6 @@
 import type { EgressConnection } from "../egress/egress-connection.ts";
 import type { NetworkGrant } from "../egress/network-access.ts";
-import type { RedactText } from "../egress/refusal-listener.ts";
+import type { RedactText } from "../egress/redact-text.ts";
 import { certificateFile, networkPort } from "../egress/sandbox-end.ts";
 import type { CallOptions } from "../engines/engine.ts";
 import { GloveboxError } from "../errors/glovebox-error.ts";

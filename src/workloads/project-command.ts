@@ -1,3 +1,4 @@
+import type { AlertSink } from "../base/alert-sink.ts";
 import type { Capabilities } from "../engines/capabilities.ts";
 import type { Demand } from "../engines/assert-enforceable.ts";
 import type { Packages } from "../packages/packages.ts";
@@ -12,7 +13,7 @@ import type { ImageName } from "./dependencies/project-tools.ts";
 import type { ProjectRunDependencies, ProjectRunListener } from "./project/project-run.ts";
 import type { GuardedFolders } from "./run/guard-folders.ts";
 import type { HostMount } from "./run/host-mount.ts";
-import type { ToolingListener } from "./run/explain-tooling.ts";
+import type { ToolingReport } from "./run/explain-tooling.ts";
 import type { ProgramResult } from "./run/program-result.ts";
 
 /** A checked command in a project (SPEC UI1); every value is within the policy already. */
@@ -53,7 +54,7 @@ export interface ProjectCommandSpec {
 
 export interface ProjectCommandDependencies extends ProjectRunDependencies, Pick<GuardedFolders, "setuidAlerts"> {
   readonly packages: Pick<Packages, "projects" | "provide">;
-  readonly toolingAlerts: ToolingListener;
+  readonly toolingAlerts: AlertSink<ToolingReport>;
 }
 
 /** One command: what is requested, by whom, and who is told. */

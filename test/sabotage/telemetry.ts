@@ -154,10 +154,10 @@ const alerts: readonly Sabotage[] = [
   },
   {
     id: "alerts: one for each refused connection",
-    file: "src/telemetry/network-alerts.ts",
-    find: "running.count++;\n      return;",
-    replace: "running.count++;",
-    test: "src/telemetry/network-alerts.test.ts",
+    file: "src/telemetry/event-alerts.ts",
+    find: "count: told.count + 1 }, saying: null }",
+    replace: "count: told.count + 1 }, saying: { value: 1, message: reason, suggestion: remedy } }",
+    test: "src/telemetry/event-alerts.test.ts",
     name: "starts an alert with the first refusal",
   },
   {

@@ -22,8 +22,9 @@ import type { SandboxLogs } from "../../telemetry/sandbox-logs.ts";
 import type { AlertBook } from "../../telemetry/alert-book.ts";
 import type { Sampler } from "../../telemetry/sampler.ts";
 import type { ServerMetrics } from "../../telemetry/server-metrics.ts";
-import type { SetuidAlerts } from "../../telemetry/setuid-alerts.ts";
-import type { ToolingAlerts } from "../../telemetry/tooling-alerts.ts";
+import type { AlertSink } from "../../base/alert-sink.ts";
+import type { ClearedFiles } from "../../sandbox/cleared-files.ts";
+import type { ToolingReport } from "../../workloads/run/explain-tooling.ts";
 import type { Tracing } from "../../telemetry/tracing.ts";
 import type { OpenLargeScratch } from "../../workloads/run/open-large-scratch.ts";
 import type { WarmSandboxes } from "../../workloads/execute/execution.ts";
@@ -100,8 +101,8 @@ export interface PlatformParts extends EngineChooser {
   readonly alertBook: AlertBook;
   readonly serverMetrics: ServerMetrics;
   readonly tracing: Tracing;
-  readonly setuidAlerts: SetuidAlerts;
-  readonly toolingAlerts: ToolingAlerts;
+  readonly setuidAlerts: AlertSink<ClearedFiles>;
+  readonly toolingAlerts: AlertSink<ToolingReport>;
   /** Milliseconds of a clock that never goes back. */
   readonly monotonicMs: () => number;
   /** Milliseconds since the epoch. */

@@ -1,3 +1,4 @@
+import type { AlertSink } from "../../base/alert-sink.ts";
 import type { ImageOrigin } from "../../policy/image-reference.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { NetworkGrant } from "../../egress/network-access.ts";
@@ -13,7 +14,7 @@ import type { HostMount } from "../run/host-mount.ts";
 import type { FindMemory } from "./find-memory.ts";
 import type { AgentSpec } from "./agent-spec.ts";
 import type { AgentTurns } from "./agent-turns.ts";
-import type { ToolingListener } from "../run/explain-tooling.ts";
+import type { ToolingReport } from "../run/explain-tooling.ts";
 import type { GuardedFolders } from "../run/guard-folders.ts";
 
 export interface AgentDependencies extends Omit<GuardedFolders, "mounts" | "diskBytes" | "words"> {
@@ -24,7 +25,7 @@ export interface AgentDependencies extends Omit<GuardedFolders, "mounts" | "disk
   readonly turns: AgentTurns;
   readonly findMemory: FindMemory;
   readonly network: GrantNetwork;
-  readonly toolingAlerts: ToolingListener;
+  readonly toolingAlerts: AlertSink<ToolingReport>;
   /** Makes sure that an image exists, by pulling or building it. */
   readonly provideImage: (image: string, origin: ImageOrigin) => Promise<void>;
   /** Cap of each stream (SPEC OU3). */

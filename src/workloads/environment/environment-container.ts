@@ -1,3 +1,4 @@
+import type { AlertSink } from "../../base/alert-sink.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { EgressConnection } from "../../egress/egress-connection.ts";
 import type { NetworkGrant } from "../../egress/network-access.ts";
@@ -32,19 +33,13 @@ export interface EnvironmentContainerParts {
   readonly watchRoot: (folder: string) => GrowthWatch;
   /** Null: no network. */
   readonly grant: NetworkGrant | null;
-  readonly setuidAlerts: SetuidListener;
+  readonly setuidAlerts: AlertSink<ClearedFiles>;
   /** Milliseconds of a clock that never goes back. */
   readonly monotonicMs: () => number;
   readonly isBusy: () => boolean;
   readonly onDenied: (denial: Denial) => void;
   /** Removes secrets from the destinations that programs requested. */
   readonly redact: (text: string) => string;
-}
-
-/** Called when setuid bits were removed from the project's files. */
-export interface SetuidListener {
-  cleared(sandbox: string, files: ClearedFiles): void;
-  ended(sandbox: string): void;
 }
 
 /** The current container of an environment, with its network and its disk limit. */
@@ -157,7 +152,7 @@ export class EnvironmentContainer {
       place: project.place,
       isBusy,
       monotonicMs,
-      onCleared: ({ count, names }) => setuidAlerts.cleared(id, { count, names: names.map(redact) }),
+      onCleared: ({ count, names }) => setuidAlerts.happened(id, { count, names: names.map(redact) }),
       onFailed: (reason) => {
         logger.error({ sandbox: id, err: reason }, "environment ended: setuid bits of its project cannot be cleared");
         this.remove().catch(() => {

@@ -1,3 +1,4 @@
+import type { AlertSink } from "../../base/alert-sink.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { OutputChunk, Process } from "../../engines/engine.ts";
 import type { Denial } from "../../policy/network/denial.ts";
@@ -5,7 +6,7 @@ import type { Redaction } from "../../policy/redaction.ts";
 import type { ToolingLook } from "../../sandbox/look-at-tooling.ts";
 import type { EnvironmentSpec } from "./environment-spec.ts";
 import type { EnvironmentContainer, EnvironmentContainerParts } from "./environment-container.ts";
-import type { ToolingListener } from "../run/explain-tooling.ts";
+import type { ToolingReport } from "../run/explain-tooling.ts";
 
 export interface EnvironmentParts extends Omit<EnvironmentContainerParts, "isBusy" | "onDenied" | "redact"> {
   readonly spec: EnvironmentSpec;
@@ -18,7 +19,7 @@ export interface EnvironmentParts extends Omit<EnvironmentContainerParts, "isBus
   readonly logger: Logger;
   /** Undefined: commands cannot change the project. */
   readonly lookAtTooling: (() => Promise<ToolingLook | null>) | undefined;
-  readonly toolingAlerts: ToolingListener;
+  readonly toolingAlerts: AlertSink<ToolingReport>;
   /** Milliseconds of a clock that never goes back, and since the epoch. */
   readonly monotonicMs: () => number;
   readonly now: () => number;

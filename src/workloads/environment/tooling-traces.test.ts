@@ -14,7 +14,7 @@ function open() {
     redact: (text) => text,
     onEdge: () => Promise.resolve(),
     alerts: {
-      compared: (_, { changed, gaps }: ToolingReport) => void told.push(...changed.map(({ path }) => path), ...gaps),
+      happened: (_, { changed, gaps }: ToolingReport) => void told.push(...changed.map(({ path }) => path), ...gaps),
       ended: () => void told.push("ended"),
     },
   });

@@ -1,20 +1,15 @@
+import type { AlertSink } from "../../base/alert-sink.ts";
 import type { Process } from "../../engines/engine.ts";
 import { compareTooling } from "../../policy/tooling/tooling-changes.ts";
 import type { ToolingLook } from "../../sandbox/look-at-tooling.ts";
-import {
-  joinReports,
-  nothingChanged,
-  toolingGaps,
-  type ToolingListener,
-  type ToolingReport,
-} from "../run/explain-tooling.ts";
+import { joinReports, nothingChanged, toolingGaps, type ToolingReport } from "../run/explain-tooling.ts";
 
 export interface ToolingTracesOptions {
   /** Null if unknown; undefined: commands cannot change the project. */
   readonly look: (() => Promise<ToolingLook | null>) | undefined;
   /** Removes secrets from names that programs chose. */
   readonly redact: (text: string) => string;
-  readonly alerts: ToolingListener;
+  readonly alerts: AlertSink<ToolingReport>;
   /** Called when a program begins and ends; `worked`: whether one was running. Never rejects. */
   readonly onEdge: (worked: boolean) => Promise<void>;
 }
@@ -167,7 +162,7 @@ export class ToolingTraces {
     const untold = changed.filter(({ path, change }) => !told.has(`${change} ${path}`));
     for (const { path, change } of untold) told.add(`${change} ${path}`);
     this.#sandboxes.add(sandbox);
-    alerts.compared(sandbox, { changed: untold, gaps });
+    alerts.happened(sandbox, { changed: untold, gaps });
     return { changed, gaps };
   }
 }

@@ -1,3 +1,4 @@
+import type { AlertSink } from "../../base/alert-sink.ts";
 import type { ImageOrigin } from "../../policy/image-reference.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { Engine } from "../../engines/engine.ts";
@@ -9,19 +10,12 @@ import type { Sandboxes } from "../../sandbox/sandboxes.ts";
 import type { GrantNetwork } from "../run/start-program.ts";
 import type { PreviewError } from "./error-scanner.ts";
 
-/** Receives problems of live previews; it is not awaited and must not throw. */
-export interface PreviewAlertListener {
-  failed(sandbox: string, error: PreviewError): void;
-  /** The problem is over. */
-  recovered(sandbox: string): void;
-}
-
 /** What every preview of this server needs. */
 export interface PreviewParts {
   readonly sandboxes: Sandboxes;
   readonly diskScratch: DiskScratch;
   readonly gateway: Pick<PreviewGateway, "open">;
-  readonly alerts: PreviewAlertListener;
+  readonly alerts: AlertSink<PreviewError>;
   readonly logger: Logger;
   readonly maxOutputBytes: number;
   /** As in `process.platform`. */

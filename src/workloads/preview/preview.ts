@@ -1,3 +1,4 @@
+import type { AlertSink } from "../../base/alert-sink.ts";
 import { stripVTControlCharacters } from "node:util";
 import { RingOutput } from "../../base/streams/ring-output.ts";
 import { kibibyte } from "../../base/bytes.ts";
@@ -18,7 +19,7 @@ import { LiveCopy } from "../project/live-copy.ts";
 import { describeCommand } from "../run/describe-work.ts";
 import { ErrorScanner, type PreviewError, type ErrorScannerListener } from "./error-scanner.ts";
 import { openPreviewSandbox, type PreviewSandbox } from "./open-preview-sandbox.ts";
-import type { PreviewParts, PreviewStart, PreviewAlertListener } from "./preview-parts.ts";
+import type { PreviewParts, PreviewStart } from "./preview-parts.ts";
 import { exitOf, exitOfInstallation, hintsOf, otherPortNote } from "./preview-problems.ts";
 import type { PreviewSpec } from "./preview-spec.ts";
 import { startServer } from "./start-server.ts";
@@ -36,14 +37,14 @@ const maxPerMinute = 20;
 /** The current problem of a preview, reported once when it starts and once when it is over. */
 class OngoingErrors {
   readonly #sandbox: string;
-  readonly #listener: PreviewAlertListener;
+  readonly #listener: AlertSink<PreviewError>;
   readonly #monotonicMs: () => number;
   #current: PreviewError | null = null;
   #isTold = false;
   #over: NodeJS.Timeout | undefined;
   #toldAtMs: number[] = [];
 
-  constructor(sandbox: string, listener: PreviewAlertListener, monotonicMs: () => number) {
+  constructor(sandbox: string, listener: AlertSink<PreviewError>, monotonicMs: () => number) {
     this.#sandbox = sandbox;
     this.#listener = listener;
     this.#monotonicMs = monotonicMs;
@@ -61,7 +62,7 @@ class OngoingErrors {
     if (error.nature === "stack") this.#over = setTimeout(() => this.recovered(), stackOverMs).unref();
     if (isSame || !this.#mayTell()) return;
     this.#isTold = true;
-    this.#listener.failed(this.#sandbox, error);
+    this.#listener.happened(this.#sandbox, error);
   }
 
   /** Nothing is wrong any more, as far as known. */
@@ -70,7 +71,7 @@ class OngoingErrors {
     this.#current = null;
     if (!this.#isTold) return;
     this.#isTold = false;
-    this.#listener.recovered(this.#sandbox);
+    this.#listener.ended(this.#sandbox);
   }
 
   #mayTell(): boolean {

@@ -9,12 +9,6 @@ export interface ToolingReport {
   readonly gaps: readonly ToolingGap[];
 }
 
-/** Receives what each comparison in a sandbox found, and once the end of a sandbox. */
-export interface ToolingListener {
-  compared(sandbox: string, report: ToolingReport): void;
-  ended(sandbox: string): void;
-}
-
 /** Why a comparison of two looks is not whole; null: one failed. */
 export function toolingGaps(before: ToolingLook | null, after: ToolingLook | null): readonly ToolingGap[] {
   return [...new Set([before, after].flatMap((look): readonly ToolingGap[] => look?.gaps ?? ["gone"]))];

@@ -1,3 +1,4 @@
+import type { AlertSink } from "../../base/alert-sink.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { Engine } from "../../engines/engine.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
@@ -25,7 +26,7 @@ export interface GuardedFolders {
   readonly platform: NodeJS.Platform;
   /** Node's executable, which walks them. */
   readonly executable: string;
-  readonly setuidAlerts: { cleared(sandbox: string, files: ClearedFiles): void; ended(sandbox: string): void };
+  readonly setuidAlerts: AlertSink<ClearedFiles>;
   readonly monotonicMs: () => number;
   readonly now: () => number;
 }
@@ -123,7 +124,7 @@ export class FolderGuard implements AsyncDisposable {
       place,
       isBusy: () => true,
       monotonicMs: this.#folders.monotonicMs,
-      onCleared: (files) => this.#folders.setuidAlerts.cleared(id, files),
+      onCleared: (files) => this.#folders.setuidAlerts.happened(id, files),
       onFailed: (reason) => {
         this.#folders.logger.error(
           { sandbox: id, err: reason },

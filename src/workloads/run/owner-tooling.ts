@@ -1,3 +1,4 @@
+import type { AlertSink } from "../../base/alert-sink.ts";
 import type { MountSpec } from "../../engines/container-spec.ts";
 import type { EngineName } from "../../engines/engine.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
@@ -7,7 +8,7 @@ import type { ToolingFilesMode } from "../../policy/tooling/tooling-files.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
 import { lockTooling } from "../../sandbox/lock-tooling.ts";
 import { lookAtTooling, type ToolingLook } from "../../sandbox/look-at-tooling.ts";
-import { toolingGaps, type ToolingListener, type ToolingReport } from "./explain-tooling.ts";
+import { toolingGaps, type ToolingReport } from "./explain-tooling.ts";
 import type { HostMount } from "./host-mount.ts";
 
 export interface OwnerToolingOptions {
@@ -16,7 +17,7 @@ export interface OwnerToolingOptions {
   readonly toolingFiles: ToolingFilesMode;
   /** Paths in each folder that count in addition to those of the table. */
   readonly toolingPaths: readonly string[];
-  readonly toolingAlerts: ToolingListener;
+  readonly toolingAlerts: AlertSink<ToolingReport>;
   /** Targets of mounts that no tool of the owner looks into; default: none. */
   readonly unread?: ReadonlySet<string> | undefined;
   /** Removes secrets from names that the run chose. */
@@ -101,7 +102,7 @@ export class OwnerTooling implements AsyncDisposable {
       const files = compareTooling(before.snapshot, after.snapshot);
       changed.push(...files.map((file) => ({ ...file, root: mount.target, path: redact(file.path) })));
     }
-    if (this.#sandbox !== null) toolingAlerts.compared(this.#sandbox, { changed, gaps });
+    if (this.#sandbox !== null) toolingAlerts.happened(this.#sandbox, { changed, gaps });
     return { changed, gaps };
   }
 }

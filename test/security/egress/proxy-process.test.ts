@@ -174,7 +174,7 @@ describe("the egress proxies of a server", () => {
     idleMs: 2_000,
     logger,
     refusalLevel: "info",
-    refusals: { refused: () => undefined, ended: () => undefined },
+    refusals: { happened: () => undefined, ended: () => undefined },
     traffic: new Traffic(),
   });
   afterAll(() => proxies.close());
