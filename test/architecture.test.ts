@@ -265,6 +265,28 @@ describe("circles of imports", () => {
   });
 });
 
+describe("files that a module names by its own place", () => {
+  it("exist: processes of ours, images, and what is read from them", () => {
+    const named = [...sources].flatMap(([file, text]) =>
+      [...text.matchAll(/new URL\(([^;]*?),\s*import\.meta\.url\)/g)].flatMap(([, given = ""]) =>
+        [...given.matchAll(/["`](\.{1,2}\/[^"`$]*)/g)].map(([, relative = ""]) => ({ file, relative })),
+      ),
+    );
+    expect(named.length).toBeGreaterThan(30);
+    // In the package a `.js` stands where its source does; of a template its folder is known.
+    const isThere = ({ file, relative }: { readonly file: string; readonly relative: string }): boolean => {
+      const folder = relative.slice(0, relative.lastIndexOf("/") + 1);
+      return [relative, relative.replace(/\.js$/, ".ts"), folder].some(
+        (name) => (name !== folder || !/\.\w+$/.test(relative)) && existsSync(new URL(`${file}/../${name}`, root)),
+      );
+    };
+    expect(named.filter((each) => !isThere(each))).toEqual([
+      // Built for the package alone.
+      { file: "src/workloads/agent/agent-files.ts", relative: "../../agent-runner/index.js" },
+    ]);
+  });
+});
+
 describe("docs/architecture.md", () => {
   const text = readFileSync(new URL("docs/architecture.md", root), "utf8");
   const rooms = new Set(paths.flatMap((path) => /^src\/[^/]+(?=\/)/.exec(path)?.[0] ?? []));

@@ -63,7 +63,7 @@ export function proxyCommand(
  */
 function startProxyChild(options: ProxyChildOptions): ChildProcess {
   const isSource = import.meta.url.endsWith(".ts");
-  const script = fileURLToPath(new URL(isSource ? "./proxy-main.ts" : "./proxy-main.js", import.meta.url));
+  const script = fileURLToPath(new URL(isSource ? "./proxy/proxy-main.ts" : "./proxy/proxy-main.js", import.meta.url));
   const sources = fileURLToPath(new URL("../", import.meta.url));
   const [file, ...args] = proxyCommand(options, { script, sources });
   const known = certificateVariables.map((name) => [name, options.environment[name]] as const);

@@ -380,7 +380,7 @@ async function openConsoleAssets(): Promise<ConsoleAssets> {
 }
 
 async function readPublished(): Promise<ConsoleFiles> {
-  const read = (name: string): Promise<string> => readFile(new URL(`../../console/${name}`, import.meta.url), "utf8");
+  const read = (name: string): Promise<string> => readFile(new URL(`../console/${name}`, import.meta.url), "utf8");
   return { script: await read("console.js"), style: await read("console.css") };
 }
 
