@@ -4,6 +4,7 @@ import type { ContainerSpec } from "../engines/container-spec.ts";
 import { Admission } from "./admission.ts";
 import type { SandboxRecord } from "./owners/sandbox-records.ts";
 import { until } from "../../test/helpers/until.ts";
+import { GloveboxError } from "../errors/glovebox-error.ts";
 import { Sandbox } from "./sandbox.ts";
 import type { SandboxPlan } from "./sandbox-plan.ts";
 import { Sandboxes, type SandboxesOptions } from "./sandboxes.ts";
@@ -20,7 +21,11 @@ const plan = { kind: "execute", lifetimeMs: 1_000, image: "any:1", limits, scrat
 type Fault = "none" | "create" | "answer" | "answer and list" | "start" | "start and remove";
 
 /** An engine that can make containers and start them, or not; and sandboxes of which one may live at a time by default. */
-function scene({ maxSandboxes = 1, startsAtOnce }: { maxSandboxes?: number; startsAtOnce?: number } = {}) {
+function scene({
+  maxSandboxes = 1,
+  startsAtOnce,
+  room = 100,
+}: { maxSandboxes?: number; startsAtOnce?: number; room?: number } = {}) {
   const there = new Set<string>();
   const specs: ContainerSpec[] = [];
   const records: SandboxRecord[] = [];
@@ -44,6 +49,7 @@ function scene({ maxSandboxes = 1, startsAtOnce }: { maxSandboxes?: number; star
     create: (spec: ContainerSpec & { readonly name: string }) => {
       const { name } = spec;
       if (fault === "create") return Promise.reject(new Error("no container"));
+      if (there.size >= room) return Promise.reject(new GloveboxError("CAPACITY", "The quota is used up."));
       there.add(name);
       specs.push(spec);
       if (fault.startsWith("answer")) return Promise.reject(new Error("no answer"));
@@ -239,6 +245,20 @@ describe("admission and creation", () => {
     expect(sandboxes.live, "and nobody's").toEqual([]);
     await sandboxes.close();
     expect([...there], "nobody's sandboxes end with the rest").toEqual([]);
+  });
+
+  it("give way where the engine has no room, once, and only to somebody's sandbox", async () => {
+    const { engine, sandboxes, there } = scene({ maxSandboxes: 9, room: 2 });
+    await sandboxes.create(engine, plan);
+    await sandboxes.create(engine, plan);
+    await expect(sandboxes.create(engine, plan)).rejects.toMatchObject({ errorType: "CAPACITY" });
+    expect(there.size).toBe(2);
+    const opened = await sandboxes.open(engine, plan, caller).catch((error: unknown) => error);
+    expect(opened).toBeInstanceOf(Sandbox);
+    expect([...there]).toEqual([`glovebox-${(opened as Sandbox).id}`]);
+    await sandboxes.open(engine, plan, caller);
+    await expect(sandboxes.open(engine, plan, caller)).rejects.toMatchObject({ errorType: "CAPACITY" });
+    expect(there.size, "what is somebody's stays").toBe(2);
   });
 
   it("an adopted sandbox takes its principal's place until it is removed, and the record says whose it is", async () => {

@@ -308,7 +308,7 @@ export class Sandboxes implements AsyncDisposable {
       const begunMs = this.#options.now();
       try {
         const start = (): Promise<Sandbox> => this.#start(engine, plan, { capabilities, signal });
-        const sandbox = await this.#gate.pass(engine.name, signal, start);
+        const sandbox = await this.#gate.pass(engine.name, signal, () => this.#withRoom(engine, start));
         this.#handOver(sandbox, plan, { principal: caller.principal, place, begunMs });
         return sandbox;
       } catch (error) {
@@ -392,6 +392,24 @@ export class Sandboxes implements AsyncDisposable {
   /** @throws ALREADY_EXISTS */
   #assertFree(id: string): void {
     if (this.#held.has(id)) throw new GloveboxError("ALREADY_EXISTS", `There is a sandbox ${id} already.`);
+  }
+
+  /**
+   * What waits on an engine for nobody in particular holds room there, by a quota or on a node: where somebody's sandbox
+   * finds none, it goes.
+   */
+  async #withRoom(engine: Engine, start: () => Promise<Sandbox>): Promise<Sandbox> {
+    try {
+      return await start();
+    } catch (error) {
+      const spare = [...this.#spare.keys()].filter(({ engineName }) => engineName === engine.name);
+      const isFull = error instanceof GloveboxError && error.errorType === "CAPACITY";
+      if (!isFull || spare.length === 0) throw error;
+      this.#options.logger.info({ engine: engine.name, sandboxes: spare.length }, "waiting sandboxes make room");
+      // Those that cannot be removed are in the log, and hold the room.
+      await Promise.allSettled(spare.map((sandbox) => sandbox.remove()));
+      return start();
+    }
   }
 
   async #start(engine: Engine, plan: SandboxPlan, options: StartOptions): Promise<Sandbox> {

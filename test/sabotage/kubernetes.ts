@@ -6,6 +6,14 @@ const checkTest = "src/engines/kubernetes/check-cluster.test.ts";
 
 export const kubernetesSabotages: readonly Sabotage[] = [
   {
+    id: "kubernetes: warm pods hold the quota that somebody needs",
+    file: "src/sandbox/sandboxes.ts",
+    find: "if (!isFull || spare.length === 0) throw error;",
+    replace: "throw error;",
+    test: "src/sandbox/sandboxes.test.ts",
+    name: "give way where the engine has no room",
+  },
+  {
     id: "kubernetes: credentials go to a server in the clear",
     file: "src/engines/kubernetes/kubeconfig.ts",
     find: 'if (url?.protocol !== "https:")',
