@@ -21,6 +21,17 @@ async function named(kind: string): Promise<readonly string[]> {
   const { body } = await api.call("list", { method: "GET", path: await api.path(kind) });
   return (body["items"] as readonly Named[]).map(({ metadata }) => metadata.name);
 }
+/** Bounds the namespace, and waits until the cluster counts by it. */
+async function setQuota(hard: Readonly<Record<string, string>>): Promise<void> {
+  await make("resourcequotas", {
+    ...{ apiVersion: "v1", kind: "ResourceQuota", metadata: { name: "small" } },
+    spec: { hard },
+  });
+  await until(async () => {
+    const path = await api.path("resourcequotas", "small");
+    return (await api.call("look", { method: "GET", path })).body["status"] !== undefined;
+  });
+}
 const make = async (kind: string, body: object): Promise<void> =>
   void (await api.call("make", { method: "POST", path: await api.path(kind), body }));
 
@@ -118,6 +129,34 @@ describe("servers that share a namespace", { timeout: 300_000 }, () => {
   });
 });
 
+describe("a namespace with a quota and warm pods", { timeout: 120_000 }, () => {
+  const glovebox = useCluster(
+    { settings: { images: testImages, warm_pool: { mode: "on", min: 1, max: 1 } } },
+    variables,
+  );
+
+  it("has the room of the one that waits, for somebody's sandbox", async () => {
+    await until(async () => (await named("pods")).length === 0);
+    await setQuota({ pods: "2" });
+    const { outcome } = await glovebox().execute({ language: "python", code: "print(1)" });
+    expect(outcome).toBe("completed");
+    // What waits stays; pods of runs go.
+    let seen: readonly string[] = [];
+    await until(async () => {
+      const before = seen;
+      seen = await named("pods");
+      return seen.length === 1 && before.join() === seen.join();
+    });
+    const small = { limits: { memory_mb: 256 }, image: testImages.python, read_only_root: true };
+    const held = [];
+    for (let count = 0; count < 2; count++) held.push(await glovebox().environments.create(small));
+    expect(await named("pods")).not.toContain(seen[0]);
+    for (const { env_id } of held) await glovebox().environments.destroy({ env_id });
+    const path = await api.path("resourcequotas", "small");
+    await api.call("lift the quota", { method: "DELETE", path });
+  });
+});
+
 describe("a namespace with a quota", { timeout: 120_000 }, () => {
   const glovebox = useCluster({}, variables);
   const small = { limits: { memory_mb: 256 } };
@@ -126,14 +165,7 @@ describe("a namespace with a quota", { timeout: 120_000 }, () => {
 
   it("is full, or too small, in the cluster's own words, and has room again when another sandbox is gone", async () => {
     await until(async () => (await named("pods")).length === 0);
-    await make("resourcequotas", {
-      ...{ apiVersion: "v1", kind: "ResourceQuota", metadata: { name: "small" } },
-      spec: { hard: { pods: "2", "limits.memory": "1Gi" } },
-    });
-    await until(async () => {
-      const path = await api.path("resourcequotas", "small");
-      return (await api.call("look", { method: "GET", path })).body["status"] !== undefined;
-    });
+    await setQuota({ pods: "2", "limits.memory": "1Gi" });
     expect((await run(256)).outcome).toBe("completed");
     const large = await failureOf(run(2_048), "CAPACITY");
     expect(large.message).toMatch(/no room by its quota: .*exceeded quota: small, requested: .*limits\.memory/);
