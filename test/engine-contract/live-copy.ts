@@ -199,6 +199,8 @@ export const liveCopies: Topic = (behaviour) => {
           copy.put("a", `${(count += 1)}`);
           return copy.problems.length > 0 || ended !== undefined;
         });
+        if (scene.capabilities.supervisor !== "shared")
+          expect(ended, "it reaches its own processes alone").toBeUndefined();
         if (copy.problems.length > 0) expect(copy.problems[0]).toMatchObject({ kind: "delayed" });
         if (ended !== undefined) expect(ended).toMatchObject({ errorType: "SANDBOX_LOST" });
         // It also kills what should kill it, and sometimes wins: then its time limit ends it.

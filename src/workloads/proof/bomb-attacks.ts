@@ -31,7 +31,7 @@ export const bombAttacks: readonly Attack[] = attacksOf({
   },
   exceptions: {
     "takes-memory-in-network-sockets": {
-      kubernetes: open("control groups of version 1 do not count it; a node that has version 2 denies it"),
+      kubernetes: open("control groups of version 1 do not count it for a pod; tried on such a node alone"),
     },
   },
 });
