@@ -1,9 +1,13 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
+import { existsSync, statSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("../", import.meta.url));
+
+/** How long a tool may take to end after it wrote its last file. */
+const lingerMs = 60_000;
 
 const shell = process.platform === "win32";
 
@@ -23,6 +27,8 @@ export function runTool(command: string, args: readonly string[]): number {
 export interface StartToolOptions {
   /** It is killed when it takes longer. */
   readonly boundMs?: number;
+  /** The last file that it writes: it is killed when it has not ended a minute after that, and counts as one that ended well. */
+  readonly lastFile?: string;
   /** Environment variables to add, or, with undefined, to leave out. */
   readonly variables?: Readonly<Record<string, string | undefined>>;
 }
@@ -31,15 +37,24 @@ export interface StartToolOptions {
 export async function startTool(
   command: string,
   args: readonly string[],
-  { boundMs, variables }: StartToolOptions = {},
+  { boundMs, lastFile, variables }: StartToolOptions = {},
 ): Promise<number> {
   const env = { ...environment(), ...variables };
   const child = spawn(command, args, { cwd: root, env, stdio: "inherit", shell, timeout: boundMs });
+  const isLate = (): boolean =>
+    lastFile !== undefined && existsSync(lastFile) && Date.now() - statSync(lastFile).mtimeMs >= lingerMs;
+  const watch = setInterval(() => {
+    if (!isLate()) return;
+    console.error(`${command} wrote its last file a minute ago and is killed.`);
+    child.kill("SIGKILL");
+  }, 5_000);
   try {
     const [code] = (await once(child, "exit")) as [number | null];
-    return code ?? 1;
+    return code ?? (isLate() ? 0 : 1);
   } catch (error) {
     console.error(`${command}: ${error instanceof Error ? error.message : String(error)}`);
     return 1;
+  } finally {
+    clearInterval(watch);
   }
 }

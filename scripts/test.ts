@@ -43,7 +43,11 @@ try {
   const unhandledFile = join(folder, "unhandled.json");
   const absent = given.length > 0 ? {} : absentLanesEnvironment(engines.absent);
   const variables = { ...absent, [unhandledVariable]: unhandledFile };
-  const exitCode = await startTool("vitest", ["run", projects, ...reporters, ...given], { boundMs, variables });
+  const exitCode = await startTool("vitest", ["run", projects, ...reporters, ...given], {
+    boundMs,
+    lastFile: file,
+    variables,
+  });
   // What read a file of the tree that a test was just writing, or ran out of memory beside them, has its second try too.
   const failedChecks = await runChecks(await checking);
   const first = existsSync(file) ? readFileSync(file, "utf8") : null;

@@ -19,7 +19,7 @@ const parts = [
 ];
 /** The certificates of a machine whose traffic is inspected: the image's npm must trust them, like the machine's own. */
 const machineCertificates = "/etc/ssl/certs/ca-certificates.crt";
-const buildMs = 600_000;
+const buildMs = 900_000;
 
 describe("docker compose up", () => {
   const name = `glovebox-test-${process.pid}`;

@@ -74,6 +74,8 @@ describe("previews of other frameworks on docker", () => {
 
   it.for(frameworks)(
     "$name: a page is updated without a reload, and a broken edit is told of",
+    // A slow network takes minutes for what npm installs.
+    { timeout: 360_000, retry: 0 },
     async (each, context) => {
       const fault = each.name === "python" ? null : npmRegistryFault();
       if (fault !== null) context.skip(fault);

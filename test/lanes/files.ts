@@ -133,6 +133,9 @@ export const rareFiles: readonly string[] = [
 
 /** The files that take longest, so that none of them starts last. */
 export const longFiles: readonly string[] = [
+  "test/e2e/deployment.test.ts",
+  "test/supervisor-build.test.ts",
+  "test/gates.test.ts",
   "test/engine-contract/contract.runsc.test.ts",
   "test/engine-contract/contract.docker.test.ts",
   "test/engine-contract/contract.podman.test.ts",
