@@ -9,7 +9,10 @@ export interface EngineSurroundings {
   readonly architecture: NodeJS.Architecture;
   /** Null where the system has no numeric users. */
   readonly uid: number | null;
-  /** Identity of this server, once others can tell when it is gone: for what an engine makes by itself. Default: none. */
+  /**
+   * Identity of this server, once others can tell when it is gone: for what an engine makes by itself, and for its lease where servers
+   * of several machines share the engine. Default: none.
+   */
   readonly owner?: (() => Promise<string>) | undefined;
   /** Number of this process. */
   readonly processId: number;

@@ -58,8 +58,8 @@ export interface Engine extends AsyncDisposable {
 export interface OwnerWatch {
   /** After so long a server that is gone is known to be, from the first look on. */
   readonly settlesMs: number;
-  /** Takes this server's lease, and keeps it renewed until the engine is closed; asking again changes nothing. */
-  hold(server: string): Promise<void>;
+  /** Takes the lease of the server that opened the engine, and keeps it renewed until that is closed; asking again changes nothing. */
+  hold(): Promise<void>;
   stateOf(server: string, options?: CallOptions): Promise<"living" | "expired" | "unknown">;
   /** Removes leases that have run out, except of servers that have left something. */
   forget(busy: ReadonlySet<string>, options?: CallOptions): Promise<void>;

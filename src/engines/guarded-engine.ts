@@ -149,7 +149,7 @@ class GuardedEngine implements Engine {
     if (owners !== undefined) {
       this.owners = {
         settlesMs: owners.settlesMs,
-        hold: (server) => this.#call("query", undefined, () => owners.hold(server)),
+        hold: () => this.#call("query", undefined, () => owners.hold()),
         stateOf: (server, options) => this.#call("query", options, (signal) => owners.stateOf(server, { signal })),
         forget: (busy, options) => this.#call("query", options, (signal) => owners.forget(busy, { signal })),
       };

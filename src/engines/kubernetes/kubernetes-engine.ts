@@ -230,13 +230,13 @@ export class KubernetesEngine implements Engine {
   readonly #wall: NetworkWall | null;
 
   constructor(options: KubernetesEngineOptions) {
-    const { settings, environment, now, monotonicMs, prebuiltOnly, randomInteger } = options;
+    const { settings, environment, owner: server, now, monotonicMs, prebuiltOnly, randomInteger } = options;
     this.#options = options;
     this.#api = new KubernetesApi({ environment, now, findCluster: () => findCluster(settings, environment) });
     this.#users = new HostUids(farUids, randomInteger);
     this.#binary = supervisorBinary(settings.architecture);
     this.#supervisor = new SupervisorObject(this.#api, this.#binary, settings.owner);
-    this.owners = new ServerLeases(this.#api, { owner: settings.owner, now, monotonicMs });
+    this.owners = new ServerLeases(this.#api, { server, owner: settings.owner, now, monotonicMs });
     this.#wall = settings.acceptsNetwork
       ? null
       : new NetworkWall(this.#api, settings.owner, async (image, work, given) => {

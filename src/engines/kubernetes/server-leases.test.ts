@@ -23,11 +23,17 @@ afterEach(async () => {
 });
 
 /** The leases as one server sees them, by its own clocks. */
-function server(clock: { ms: number }, { wallMs = 0, owner }: { wallMs?: number; owner?: string } = {}): ServerLeases {
+function server(
+  clock: { ms: number },
+  { name, wallMs = 0, owner }: { name?: string; wallMs?: number; owner?: string } = {},
+): ServerLeases {
   const environment = { KUBECONFIG: path.join(folder, "config") };
   const access = (): ReturnType<typeof findCluster> => findCluster(readSettings(environment, "x64"), environment);
   const calls = new KubernetesApi({ environment, now: () => 0, findCluster: access });
-  const leases = new ServerLeases(calls, { owner, now: () => wallMs, monotonicMs: () => clock.ms });
+  const leases = new ServerLeases(calls, {
+    ...{ owner, now: () => wallMs, monotonicMs: () => clock.ms },
+    server: name === undefined ? undefined : () => Promise.resolve(name),
+  });
   closing.push(leases);
   return leases;
 }
@@ -37,9 +43,9 @@ const nobody = new Set<string>();
 describe("leases of servers in a namespace", () => {
   it("are the deployment's, bear the server's name, and are given back at its end", async () => {
     api.configMaps.set("deployment", { metadata: { name: "deployment", uid: "uid-1" } });
-    const one = server({ ms: 0 }, { owner: "deployment" });
-    await one.hold("srv-1");
-    await one.hold("srv-1");
+    const one = server({ ms: 0 }, { name: "srv-1", owner: "deployment" });
+    await one.hold();
+    await one.hold();
     expect([...api.leases.values()]).toMatchObject([
       {
         metadata: {
@@ -55,8 +61,8 @@ describe("leases of servers in a namespace", () => {
   });
 
   it("stay while pods of their server are left", async () => {
-    const one = server({ ms: 0 });
-    await one.hold("srv-1");
+    const one = server({ ms: 0 }, { name: "srv-1" });
+    await one.hold();
     api.pods.set("left", { metadata: { name: "left" } });
     await one.close();
     expect([...api.leases.keys()]).toEqual(["glovebox-server-srv-1"]);
@@ -64,14 +70,14 @@ describe("leases of servers in a namespace", () => {
 
   it("run out when they were seen unchanged for as long as they last, whatever any wall clock says", async () => {
     const clock = { ms: 5_000_000 };
-    const other = server({ ms: 0 }, { wallMs: Date.parse("1980-01-01") });
-    await other.hold("srv-2");
+    const other = server({ ms: 0 }, { name: "srv-2", wallMs: Date.parse("1980-01-01") });
+    await other.hold();
     const one = server(clock, { wallMs: Date.parse("2100-01-01") });
     expect(await one.stateOf("srv-2")).toBe("living");
     clock.ms += 39_000;
     expect(await one.stateOf("srv-2")).toBe("living");
     // Renewed.
-    await server({ ms: 0 }).hold("srv-2");
+    await server({ ms: 0 }, { name: "srv-2" }).hold();
     clock.ms += 39_000;
     expect(await one.stateOf("srv-2")).toBe("living");
     clock.ms += 41_000;
@@ -80,9 +86,9 @@ describe("leases of servers in a namespace", () => {
 
   it("that have run out are removed, except of servers that have left something, and never one's own", async () => {
     const clock = { ms: 0 };
-    const one = server(clock);
-    await one.hold("srv-1");
-    for (const name of ["srv-2", "srv-3"]) await server({ ms: 0 }).hold(name);
+    const one = server(clock, { name: "srv-1" });
+    await one.hold();
+    for (const name of ["srv-2", "srv-3"]) await server({ ms: 0 }, { name }).hold();
     await one.forget(nobody);
     expect(api.leases.size).toBe(3);
     clock.ms += 41_000;
@@ -90,6 +96,11 @@ describe("leases of servers in a namespace", () => {
     expect([...api.leases.keys()]).toEqual(["glovebox-server-srv-1", "glovebox-server-srv-3"]);
     expect(await one.stateOf("srv-1")).toBe("living");
     expect(await one.stateOf("srv-3")).toBe("expired");
+  });
+
+  it("are not taken by what is no server", async () => {
+    for (const one of [server({ ms: 0 }), server({ ms: 0 }, { name: "../pods" })]) await one.hold();
+    expect(api.requests).toEqual([]);
   });
 
   it("say nothing of servers that have none, or of what is no server's name", async () => {

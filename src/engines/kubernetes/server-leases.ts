@@ -21,6 +21,8 @@ interface Sighting {
 }
 
 export interface ServerLeasesOptions {
+  /** As `EngineSurroundings.owner`; left out: there is no lease to hold. */
+  readonly server: (() => Promise<string>) | undefined;
   /** Name of the ConfigMap that the deployment names. */
   readonly owner: string | undefined;
   /** Milliseconds since the epoch, which others are shown and nobody reckons with. */
@@ -47,8 +49,9 @@ export class ServerLeases implements OwnerWatch {
     this.#options = options;
   }
 
-  async hold(server: string): Promise<void> {
-    if (!ownerForm.test(server)) return;
+  async hold(): Promise<void> {
+    const server = await this.#options.server?.();
+    if (server === undefined || !ownerForm.test(server)) return;
     this.#own = server;
     const held = (this.#held ??= this.#renew(server));
     held.catch(() => {

@@ -101,7 +101,7 @@ export class Reaper {
 
   /** A server that cannot tell the others that it lives can still sweep. */
   async #hold(owners: OwnerWatch, engine: EngineName): Promise<void> {
-    await owners.hold(this.#options.leases.owner).catch((error: unknown) => {
+    await owners.hold().catch((error: unknown) => {
       this.#options.logger.warn({ engine, err: error }, "the lease on an engine could not be taken");
     });
   }
