@@ -27,9 +27,10 @@ function scene({
   room = 100,
 }: { maxSandboxes?: number; startsAtOnce?: number; room?: number } = {}) {
   const there = new Set<string>();
-  const specs: ContainerSpec[] = [];
+  const specs: (ContainerSpec & { readonly name: string })[] = [];
   const records: SandboxRecord[] = [];
   const stranded = new Map<string, string>();
+  const clock = { ms: 0 };
   let fault: Fault = "none";
   let removal: Promise<void> = Promise.resolve();
   let starting: Promise<void> = Promise.resolve();
@@ -49,7 +50,9 @@ function scene({
     create: (spec: ContainerSpec & { readonly name: string }) => {
       const { name } = spec;
       if (fault === "create") return Promise.reject(new Error("no container"));
-      if (there.size >= room) return Promise.reject(new GloveboxError("CAPACITY", "The quota is used up."));
+      const used = specs.filter((each) => there.has(each.name)).map((each) => each.limits.memoryBytes);
+      if (used.reduce((sum, bytes) => sum + bytes, spec.limits.memoryBytes) > room)
+        return Promise.reject(new GloveboxError("CAPACITY", "The quota is used up."));
       there.add(name);
       specs.push(spec);
       if (fault.startsWith("answer")) return Promise.reject(new Error("no answer"));
@@ -77,7 +80,7 @@ function scene({
     stranded,
     startsAtOnce,
     logger,
-    now: () => 0,
+    now: () => clock.ms,
   });
   /** Starts from now on take until the function that comes back is called. */
   const holdStarts = (): (() => void) => {
@@ -100,6 +103,7 @@ function scene({
     records,
     holdStarts,
     holdRemovals,
+    clock,
     break: (next: Fault) => void (fault = next),
   };
 }
@@ -259,6 +263,31 @@ describe("admission and creation", () => {
     await sandboxes.open(engine, plan, caller);
     await expect(sandboxes.open(engine, plan, caller)).rejects.toMatchObject({ errorType: "CAPACITY" });
     expect(there.size, "what is somebody's stays").toBe(2);
+  });
+
+  it("stay where their going did not help one no larger, until something ends or a minute is over", async () => {
+    const { engine, sandboxes, there, clock } = scene({ maxSandboxes: 9, room: 3 });
+    const asked = async (memoryBytes: number, more: Partial<SandboxPlan> = {}): Promise<string> => {
+      for (let free = 2 - there.size; free > 0; free -= 1) await sandboxes.create(engine, plan);
+      const opened = sandboxes.open(engine, { ...plan, limits: { ...limits, memoryBytes }, ...more }, caller);
+      const outcome = await opened.then(
+        (sandbox) => sandbox.remove().then(() => "has room"),
+        (error: unknown) => (error as GloveboxError).errorType,
+      );
+      return `${outcome}, ${there.size} wait`;
+    };
+    expect(await asked(4)).toBe("CAPACITY, 0 wait");
+    expect(await asked(4)).toBe("CAPACITY, 2 wait");
+    expect(await asked(5, { mounts: [{ source: "/a", target: "/b", readOnly: true }] })).toBe("CAPACITY, 2 wait");
+    // On other nodes there may be room.
+    expect(await asked(4, { ociRuntime: "kata" })).toBe("CAPACITY, 0 wait");
+    clock.ms = 59_999;
+    expect(await asked(4)).toBe("CAPACITY, 2 wait");
+    clock.ms = 60_000;
+    expect(await asked(4)).toBe("CAPACITY, 0 wait");
+    expect(await asked(4)).toBe("CAPACITY, 2 wait");
+    expect(await asked(3)).toBe("has room, 0 wait");
+    expect(await asked(4)).toBe("CAPACITY, 0 wait");
   });
 
   it("an adopted sandbox takes its principal's place until it is removed, and the record says whose it is", async () => {

@@ -14,7 +14,7 @@ import type { SandboxPlan } from "./sandbox-plan.ts";
 import type { SandboxObserver } from "./sandbox-observer.ts";
 import type { SandboxIdentity } from "./sandbox-parts.ts";
 import { Sandbox } from "./sandbox.ts";
-import { StartGate } from "./start-gate.ts";
+import { RoomOfWaiting, StartGate } from "./start-gate.ts";
 import { labels } from "../engines/labels.ts";
 import { isOwnContainer } from "./owners/left-over.ts";
 import { settlesWithin } from "../base/abort.ts";
@@ -266,12 +266,18 @@ export class Sandboxes implements AsyncDisposable {
   readonly #starting = new Set<Promise<Sandbox>>();
   readonly #containers: ContainerStarter;
   readonly #gate: StartGate;
+  readonly #room: RoomOfWaiting;
   readonly #closing = new AbortController();
 
   constructor(options: SandboxesOptions) {
     this.#options = options;
     this.#containers = new ContainerStarter(options);
     this.#gate = new StartGate(options.startsAtOnce ?? Infinity);
+    this.#room = new RoomOfWaiting({
+      now: options.now,
+      waitingOn: (engine) => [...this.#spare.keys()].filter(({ engineName }) => engineName === engine),
+      onGiveWay: (engine, sandboxes) => options.logger.info({ engine, sandboxes }, "waiting sandboxes make room"),
+    });
   }
 
   /** Sandboxes that are running for somebody now. */
@@ -308,7 +314,7 @@ export class Sandboxes implements AsyncDisposable {
       const begunMs = this.#options.now();
       try {
         const start = (): Promise<Sandbox> => this.#start(engine, plan, { capabilities, signal });
-        const sandbox = await this.#gate.pass(engine.name, signal, () => this.#withRoom(engine, start));
+        const sandbox = await this.#gate.pass(engine.name, signal, () => this.#room.start(engine.name, plan, start));
         this.#handOver(sandbox, plan, { principal: caller.principal, place, begunMs });
         return sandbox;
       } catch (error) {
@@ -394,24 +400,6 @@ export class Sandboxes implements AsyncDisposable {
     if (this.#held.has(id)) throw new GloveboxError("ALREADY_EXISTS", `There is a sandbox ${id} already.`);
   }
 
-  /**
-   * What waits on an engine for nobody in particular holds room there, by a quota or on a node: where somebody's sandbox
-   * finds none, it goes.
-   */
-  async #withRoom(engine: Engine, start: () => Promise<Sandbox>): Promise<Sandbox> {
-    try {
-      return await start();
-    } catch (error) {
-      const spare = [...this.#spare.keys()].filter(({ engineName }) => engineName === engine.name);
-      const isFull = error instanceof GloveboxError && error.errorType === "CAPACITY";
-      if (!isFull || spare.length === 0) throw error;
-      this.#options.logger.info({ engine: engine.name, sandboxes: spare.length }, "waiting sandboxes make room");
-      // Those that cannot be removed are in the log, and hold the room.
-      await Promise.allSettled(spare.map((sandbox) => sandbox.remove()));
-      return start();
-    }
-  }
-
   async #start(engine: Engine, plan: SandboxPlan, options: StartOptions): Promise<Sandbox> {
     const { logger, owner, now, observers = [], tracer = noTracer } = this.#options;
     const { capabilities, signal } = options;
@@ -478,6 +466,7 @@ export class Sandboxes implements AsyncDisposable {
     this.#tellEnd(id);
     this.#live.delete(id);
     this.#held.delete(id);
+    this.#room.ended(sandbox.engineName);
     held.place.release();
     await held.record.remove();
   }

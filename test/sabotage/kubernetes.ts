@@ -7,11 +7,27 @@ const checkTest = "src/engines/kubernetes/check-cluster.test.ts";
 export const kubernetesSabotages: readonly Sabotage[] = [
   {
     id: "kubernetes: warm pods hold the quota that somebody needs",
-    file: "src/sandbox/sandboxes.ts",
-    find: "if (!isFull || spare.length === 0) throw error;",
+    file: "src/sandbox/start-gate.ts",
+    find: "if (!isFull(error) || waiting.length === 0 || this.#isInVain(engine, plan)) throw error;",
     replace: "throw error;",
     test: "src/sandbox/sandboxes.test.ts",
     name: "give way where the engine has no room",
+  },
+  {
+    id: "kubernetes: a request that no quota ever allows removes the warm pods each time",
+    file: "src/sandbox/start-gate.ts",
+    find: " || this.#isInVain(engine, plan)) throw error;",
+    replace: ") throw error;",
+    test: "src/sandbox/sandboxes.test.ts",
+    name: "stay where their going did not help one no larger",
+  },
+  {
+    id: "kubernetes: warm pods hold the room that somebody's end would have made enough",
+    file: "src/sandbox/sandboxes.ts",
+    find: "    this.#room.ended(sandbox.engineName);\n",
+    replace: "",
+    test: "src/sandbox/sandboxes.test.ts",
+    name: "stay where their going did not help one no larger",
   },
   {
     id: "kubernetes: credentials go to a server in the clear",
