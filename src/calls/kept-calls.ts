@@ -1,3 +1,4 @@
+import { Kept } from "../base/kept.ts";
 import type { RunningCall } from "./running-call.ts";
 
 /** How long a call's answer can be retrieved by its id. */
@@ -18,100 +19,48 @@ export interface KeptCallsOptions<Answer> {
   readonly maxTotalSize?: number | undefined;
 }
 
-interface KnownCall<Answer> {
-  readonly call: RunningCall<Answer>;
-  /** Null while it is running. */
-  ended: { readonly atMs: number; readonly size: number } | null;
-}
-
-/** What one principal has of answers that are kept. */
-interface Holding<Answer> {
-  /** Newest first. */
-  readonly calls: { readonly call: RunningCall<Answer>; readonly atMs: number; readonly size: number }[];
-  size: number;
-}
-
 /** Calls that can be retrieved by their id: running ones, and for a while and within bounds those that have ended. */
 export class KeptCalls<Answer> {
   readonly #options: KeptCallsOptions<Answer>;
-  /** By principal, then by id. */
-  readonly #known = new Map<string, Map<string, KnownCall<Answer>>>();
+  readonly #running = new Map<string, RunningCall<Answer>>();
+  readonly #ended: Kept<RunningCall<Answer>>;
 
   constructor(options: KeptCallsOptions<Answer>) {
+    const { monotonicMs: now, maxSize: maxSizeOfShare, maxTotalSize: maxSize } = options;
     this.#options = options;
+    this.#ended = new Kept({ now, forMs: keptForMs, max: maxOfAll, maxOfShare: maxOfOne, maxSize, maxSizeOfShare });
   }
 
   /** From now on the call can be found. */
   keep(call: RunningCall<Answer>): void {
-    const own = this.#known.get(call.principal) ?? new Map<string, KnownCall<Answer>>();
-    if (own.has(call.id)) return;
-    const known: KnownCall<Answer> = { call, ended: null };
-    this.#known.set(call.principal, own.set(call.id, known));
+    const key = keyOf(call);
+    if (this.find(call.id, call.principal) !== undefined) return;
+    this.#running.set(key, call);
     void call.ended.then(async (answer) => {
       if (this.#options.pack !== undefined) await this.#options.pack(answer);
-      known.ended = { atMs: this.#options.monotonicMs(), size: this.#options.sizeOf?.(answer) ?? 0 };
-      this.#forgetOld();
+      // It may have been forgotten meanwhile.
+      if (this.#running.get(key) !== call) return;
+      this.#running.delete(key);
+      this.#ended.set(key, call, { share: call.principal, size: this.#options.sizeOf?.(answer) ?? 0 });
     });
-    this.#forgetOld();
   }
 
   find(id: string, principal: string): RunningCall<Answer> | undefined {
-    this.#forgetOld();
-    return this.#known.get(principal)?.get(id)?.call;
+    const key = keyOf({ id, principal });
+    return this.#running.get(key) ?? this.#ended.get(key);
   }
 
-  forget({ id, principal }: RunningCall<Answer>): void {
-    const own = this.#known.get(principal);
-    own?.delete(id);
-    if (own?.size === 0) this.#known.delete(principal);
+  forget(call: RunningCall<Answer>): void {
+    this.#running.delete(keyOf(call));
+    this.#ended.delete(keyOf(call));
   }
 
   clear(): void {
-    this.#known.clear();
+    this.#running.clear();
+    this.#ended.clear();
   }
+}
 
-  #forgetOld(): void {
-    const endedBefore = this.#options.monotonicMs() - keptForMs;
-    const { maxSize = Number.POSITIVE_INFINITY, maxTotalSize = Number.POSITIVE_INFINITY } = this.#options;
-    const holdings: Holding<Answer>[] = [];
-    for (const own of this.#known.values()) {
-      const holding: Holding<Answer> = { calls: [], size: 0 };
-      let [count, size] = [0, 0];
-      // Newest first.
-      for (const { call, ended } of [...own.values()].toReversed()) {
-        if (ended === null) continue;
-        count += 1;
-        size += ended.size;
-        if (ended.atMs < endedBefore || count > maxOfOne || size > maxSize) this.forget(call);
-        else {
-          holding.calls.push({ call, ...ended });
-          holding.size += ended.size;
-        }
-      }
-      if (holding.calls.length > 0) holdings.push(holding);
-    }
-    this.#forgetOfLargest(holdings, maxTotalSize);
-    this.#forgetOfMost(holdings);
-  }
-
-  #forgetOfMost(holdings: readonly Holding<Answer>[]): void {
-    let count = holdings.reduce((sum, { calls }) => sum + calls.length, 0);
-    for (; count > maxOfAll; count -= 1) {
-      const most = holdings.reduce((one, other) => (other.calls.length > one.calls.length ? other : one));
-      const oldest = most.calls.pop();
-      if (oldest !== undefined) this.forget(oldest.call);
-    }
-  }
-
-  #forgetOfLargest(holdings: readonly Holding<Answer>[], maxTotalSize: number): void {
-    let total = holdings.reduce((sum, { size }) => sum + size, 0);
-    while (total > maxTotalSize) {
-      const largest = holdings.reduce((one, other) => (other.size > one.size ? other : one));
-      const oldest = largest.calls.pop();
-      if (oldest === undefined) return;
-      this.forget(oldest.call);
-      largest.size -= oldest.size;
-      total -= oldest.size;
-    }
-  }
+function keyOf({ id, principal }: Pick<RunningCall, "id" | "principal">): string {
+  return JSON.stringify([principal, id]);
 }

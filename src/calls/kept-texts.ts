@@ -1,4 +1,5 @@
 import { mebibyte } from "../base/bytes.ts";
+import { Kept } from "../base/kept.ts";
 
 /** Maximum characters kept in total; the oldest text is dropped first. */
 const maxCharacters = 64 * mebibyte;
@@ -32,57 +33,32 @@ export interface KeptText {
   readonly text: string;
   /** Media type of the bytes that `text` encodes as base64; null for text. */
   readonly mediaType: string | null;
-  readonly storedMs: number;
 }
 
 /** What answers left out, kept for a while and within bounds, by URI. */
 export class KeptTexts {
-  readonly #monotonicMs: () => number;
-  readonly #texts = new Map<string, KeptText>();
-  #characters = 0;
+  readonly #texts: Kept<KeptText>;
 
   constructor(monotonicMs: () => number) {
-    this.#monotonicMs = monotonicMs;
+    this.#texts = new Kept({ now: monotonicMs, forMs: keptForMs, maxSize: maxCharacters });
   }
 
   /** Its URI, or null if it is too long to be kept. */
   store(cut: ShortenedField, call: TextSource): string | null {
-    if (cut.whole.length > maxCharacters) return null;
     const uri = `glovebox://runs/${call.id}/${encodeURIComponent(cut.field.replaceAll(/\[(\d+)\]/g, ".$1"))}`;
-    this.#forget(this.#texts.get(uri));
-    this.#texts.set(uri, {
-      uri,
-      principal: call.principal,
-      operation: call.operation,
-      field: cut.field,
-      text: cut.whole,
-      mediaType: cut.mediaType,
-      storedMs: this.#monotonicMs(),
-    });
-    this.#characters += cut.whole.length;
-    this.#forgetOld();
-    return uri;
+    const { principal, operation } = call;
+    const { field, whole: text, mediaType } = cut;
+    const kept = { uri, principal, operation, field, text, mediaType };
+    return this.#texts.set(uri, kept, { size: text.length }) ? uri : null;
   }
 
   /** The principal's own, newest last. */
   list(principal: string): readonly KeptText[] {
-    this.#forgetOld();
-    return [...this.#texts.values()].filter((text) => text.principal === principal);
+    return this.#texts.valuesOf("").filter((text) => text.principal === principal);
   }
 
   find(uri: string, principal: string): KeptText | null {
-    return this.list(principal).find((text) => text.uri === uri) ?? null;
-  }
-
-  #forgetOld(): void {
-    const storedBefore = this.#monotonicMs() - keptForMs;
-    for (const text of this.#texts.values()) {
-      if (text.storedMs >= storedBefore && this.#characters <= maxCharacters) return;
-      this.#forget(text);
-    }
-  }
-
-  #forget(text: KeptText | undefined): void {
-    if (text !== undefined && this.#texts.delete(text.uri)) this.#characters -= text.text.length;
+    const text = this.#texts.get(uri);
+    return text?.principal === principal ? text : null;
   }
 }

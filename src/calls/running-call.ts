@@ -1,41 +1,8 @@
 import { createId } from "../base/id.ts";
+import { RingOutput } from "../base/streams/ring-output.ts";
 import { toGloveboxError, type GloveboxError } from "../errors/glovebox-error.ts";
 import type { OperationCall } from "../operations/contract/operation-call.ts";
 import type { OperationEvent } from "../operations/contract/operation-event.ts";
-
-/** Keeps the newest bytes of a stream, so that memory stays bounded, and counts all of them. */
-export class RecentOutput {
-  readonly #capBytes: number;
-  #kept: Buffer = Buffer.alloc(0);
-  #totalBytes = 0;
-
-  constructor(capBytes: number) {
-    this.#capBytes = capBytes;
-  }
-
-  append(bytes: Uint8Array): void {
-    this.#totalBytes += bytes.length;
-    // A copy: the producer may reuse its buffer.
-    this.#kept = Buffer.concat([this.#kept, bytes.subarray(-this.#capBytes)]).subarray(-this.#capBytes);
-  }
-
-  /** All bytes received, kept or not. */
-  get totalBytes(): number {
-    return this.#totalBytes;
-  }
-
-  /** How many are kept. */
-  get keptBytes(): number {
-    return this.#kept.length;
-  }
-
-  /** What is kept, as UTF-8; a character whose first bytes were dropped is left out. */
-  text(): string {
-    const isCut = this.#totalBytes > this.#kept.length;
-    const start = isCut ? this.#kept.findIndex((byte) => (byte & 0xc0) !== 0x80) : 0;
-    return this.#kept.toString("utf8", Math.max(0, start));
-  }
-}
 
 /** How a call ended: with the operation's response, or because the platform failed or refused. */
 export type CallEnd = { readonly response: unknown } | { readonly error: GloveboxError };
@@ -70,8 +37,8 @@ export class RunningCall<Answer = unknown> {
   readonly principal: string;
   readonly name: string | null;
   readonly labels: Readonly<Record<string, string>>;
-  readonly stdout: RecentOutput = new RecentOutput(recentOutputBytes);
-  readonly stderr: RecentOutput = new RecentOutput(recentOutputBytes);
+  readonly stdout: RingOutput = new RingOutput(recentOutputBytes);
+  readonly stderr: RingOutput = new RingOutput(recentOutputBytes);
   /** Resolves when the operation has ended and left nothing behind. */
   readonly ended: Promise<Answer>;
   /** Called at each event. */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { findImports, type FindImportsInput } from "./find-imports.ts";
-import { KeptAnswers } from "./kept-answers.ts";
+import { Kept } from "../base/kept.ts";
+import { findImports, keptAnswers, type FindImportsInput } from "./find-imports.ts";
+import type { ImportedPackages } from "./scan-request.ts";
 
 const { platform } = process;
 const input: FindImportsInput = {
@@ -15,7 +16,7 @@ const found = { needed: ["PyYAML", "mine"], optional: [] };
 
 describe("an answer that is kept", () => {
   it("needs no second process for the same code, and a failure is not one", async () => {
-    const kept = new KeptAnswers();
+    const kept = new Kept<ImportedPackages>(keptAnswers);
     const find = (what: FindImportsInput, executable: string, signal?: AbortSignal): Promise<object> =>
       findImports(what, { kept, executable, platform, signal });
     const missing = "/nonexistent/node";
@@ -35,16 +36,5 @@ describe("an answer that is kept", () => {
     ];
     const answers = await Promise.allSettled(others.map((other) => find(other, missing)));
     expect(answers.map(({ status }) => status)).toEqual(others.map(() => "rejected"));
-  });
-
-  it("goes when 64 others have been asked for since", () => {
-    const kept = new KeptAnswers();
-    const answer = (number: number): void => kept.keep(`code ${number}`, { needed: [`p${number}`], optional: [] });
-    for (let number = 0; number < 64; number += 1) answer(number);
-    expect(kept.find("code 0")).toEqual({ needed: ["p0"], optional: [] });
-    answer(64);
-    expect(kept.find("code 1")).toBeNull();
-    expect(kept.find("code 0")).not.toBeNull();
-    expect(kept.find("code 64")).not.toBeNull();
   });
 });

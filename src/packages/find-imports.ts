@@ -1,6 +1,8 @@
+import { createHash } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import { throwIfCancelled } from "../base/abort.ts";
 import { formatBytes, kibibyte, mebibyte } from "../base/bytes.ts";
+import type { Kept, KeptBounds } from "../base/kept.ts";
 import { runLimitedChild, type LimitedChildResult } from "../base/limited-child.ts";
 import { utf8Length } from "../base/streams/utf8.ts";
 import { GloveboxError } from "../errors/glovebox-error.ts";
@@ -9,7 +11,6 @@ import { maxContextBytes } from "../policy/request/context-files.ts";
 import type { Language } from "../policy/language.ts";
 import { isNpmPackage, npmPackage } from "./npm-package.ts";
 import { isPythonPackage } from "./python-package.ts";
-import type { KeptAnswers } from "./kept-answers.ts";
 import type { ImportedPackages, ScanRequest, SourceFile } from "./scan-request.ts";
 import { dialectsOf } from "./dialects.ts";
 import { standardLibrary } from "./standard-library.ts";
@@ -26,10 +27,15 @@ export interface FindImportsOptions {
   readonly executable: string;
   /** As in `process.platform`. */
   readonly platform: NodeJS.Platform;
-  /** Answers of earlier searches; left out: none are kept. A failed search is never one. */
-  readonly kept?: KeptAnswers | undefined;
+  /**
+   * Answers of earlier searches, by what each was given: an answer follows from that alone, so whoever sends the same code may
+   * have it. Of the code only a hash is kept. Left out: none are kept. A failed search is never one.
+   */
+  readonly kept?: Kept<ImportedPackages> | undefined;
 }
 
+/** Most answers that are kept; beyond that the least recently used goes. Each is at most 64 KiB, mostly some names. */
+export const keptAnswers: KeptBounds = { max: 64 };
 /** All that a request can hold. */
 const maxSourceBytes = maxCodeBytes + maxContextBytes;
 /** Most packages of one program. */
@@ -64,8 +70,9 @@ export async function findImports(
   };
   const input = JSON.stringify(request);
   throwIfCancelled(signal);
-  const known = kept?.find(input) ?? null;
-  if (known !== null) return known;
+  const key = createHash("sha256").update(input).digest("base64");
+  const known = kept?.use(key);
+  if (known !== undefined) return known;
   const child = {
     name: "The search for imports",
     command: [executable, ...flags, script()] as const,
@@ -77,7 +84,7 @@ export async function findImports(
     maxOutputBytes,
   };
   const answer = readAnswer(await runLimitedChild(child, signal), language);
-  kept?.keep(input, answer);
+  kept?.set(key, answer);
   return answer;
 }
 

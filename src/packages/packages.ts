@@ -1,6 +1,7 @@
 import type { PackageInterpreter } from "./install/package-interpreter.ts";
 import { isWall } from "../policy/isolation.ts";
 import path from "node:path";
+import { Kept } from "../base/kept.ts";
 import type { Logger } from "../base/logger.ts";
 import type { NetworkAccess } from "../egress/network-access.ts";
 import type { Capabilities } from "../engines/capabilities.ts";
@@ -158,30 +159,24 @@ const maxKept = 500;
 
 /** Recently failed installations, so that they do not repeatedly delay programs that can do without them. */
 export class RecentFailures {
-  readonly #now: () => number;
-  readonly #errors = new Map<string, { readonly error: GloveboxError; readonly untilMs: number }>();
+  readonly #errors: Kept<GloveboxError>;
 
   constructor(now: () => number) {
-    this.#now = now;
+    this.#errors = new Kept({ now, forMs: keptMs, max: maxKept });
   }
 
   /** @throws what the installation throws, or threw a short time ago */
   async unlessRecent<T>(id: string, install: () => Promise<T>): Promise<T> {
     const known = this.#errors.get(id);
-    if (known !== undefined && known.untilMs > this.#now()) throw known.error;
-    this.#errors.delete(id);
+    if (known !== undefined) throw known;
     try {
       return await install();
     } catch (error) {
-      if (error instanceof GloveboxError && error.errorType === "PACKAGE_INSTALL_FAILED") this.#keep(id, error);
+      if (error instanceof GloveboxError && error.errorType === "PACKAGE_INSTALL_FAILED") {
+        this.#errors.set(id, error);
+      }
       throw error;
     }
-  }
-
-  #keep(id: string, error: GloveboxError): void {
-    const [oldest] = this.#errors.keys();
-    if (this.#errors.size >= maxKept && oldest !== undefined) this.#errors.delete(oldest);
-    this.#errors.set(id, { error, untilMs: this.#now() + keptMs });
   }
 }
 

@@ -1,4 +1,5 @@
 import path from "node:path";
+import { Kept } from "../base/kept.ts";
 import { LastFound } from "../base/last-found.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Config, LoadedConfig } from "../config/config.ts";
@@ -15,7 +16,8 @@ import { observedCaller } from "../operations/handling/observed-caller.ts";
 import type { PlatformParts } from "../operations/handling/platform-parts.ts";
 import { createNotebookCode } from "../workloads/session/variables/make-notebook-code.ts";
 import { findImports } from "../packages/find-imports.ts";
-import { KeptAnswers } from "../packages/kept-answers.ts";
+import { keptAnswers } from "../packages/find-imports.ts";
+import type { ImportedPackages } from "../packages/scan-request.ts";
 import { assertNetworkAllowed } from "../policy/network/network.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { TestReports } from "../store/test-reports.ts";
@@ -203,7 +205,11 @@ async function openParts(options: PlatformOptions): Promise<OpenedParts> {
   const { packages, hostInstaller } = openPackages({ config, host, identity, installers, network, logger, now });
   const open = { sessions, environments, previews };
   const kept = { ...telemetry, ...open, engines, sandboxes, diskScratch, reaper, leases, logger, monotonicMs };
-  const imports = { kept: new KeptAnswers(), executable: host.executable, platform: host.platform };
+  const imports = {
+    kept: new Kept<ImportedPackages>(keptAnswers),
+    executable: host.executable,
+    platform: host.platform,
+  };
   const compileTypeScript = createTypeScriptCompiler(host);
   const parts: PlatformParts = {
     ...kept,

@@ -1,4 +1,5 @@
 import { throwIfCancelled } from "../base/abort.ts";
+import { Kept } from "../base/kept.ts";
 import { GloveboxError } from "../errors/glovebox-error.ts";
 
 /** One waiting request. */
@@ -15,7 +16,7 @@ const maxRemembered = 1000;
 class WaitingRoom<Admitted> {
   readonly #queues = new Map<string, Waiter<Admitted>[]>();
   /** When each principal was last served, the longest ago first. */
-  readonly #served = new Map<string, number>();
+  readonly #served = new Kept<number>({ max: maxRemembered });
   #turns = 0;
   #size = 0;
 
@@ -46,10 +47,7 @@ class WaitingRoom<Admitted> {
   }
 
   noteServed(principal: string): void {
-    this.#served.delete(principal);
     this.#served.set(principal, (this.#turns += 1));
-    const [oldest] = this.#served.keys();
-    if (this.#served.size > maxRemembered && oldest !== undefined) this.#served.delete(oldest);
   }
 
   /**

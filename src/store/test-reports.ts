@@ -1,5 +1,5 @@
 import { mebibyte } from "../base/bytes.ts";
-import { excessOf } from "./retention.ts";
+import { Kept } from "../base/kept.ts";
 import type { RunName } from "./read-runs.ts";
 import type { Store } from "./store.ts";
 
@@ -10,8 +10,7 @@ const maxMemoryBytes = 16 * mebibyte;
 export class TestReports {
   readonly #store: Pick<Store, "add" | "runs"> | null;
   readonly #now: () => number;
-  /** The oldest first. */
-  readonly #kept = new Map<string, { readonly principal: string; readonly report: Uint8Array }>();
+  readonly #kept = new Kept<{ readonly principal: string; readonly report: Uint8Array }>({ maxSize: maxMemoryBytes });
 
   constructor(store: Pick<Store, "add" | "runs"> | null, now: () => number) {
     this.#store = store;
@@ -20,7 +19,10 @@ export class TestReports {
 
   /** Keeps the report of a sandbox's tests, as gzip has made it. */
   keep({ id, principal }: RunName, report: Uint8Array): void {
-    if (this.#store === null) return this.#remember(id, principal, report);
+    if (this.#store === null) {
+      this.#kept.set(id, { principal, report }, { share: principal, size: report.length });
+      return;
+    }
     const text = Buffer.from(report).toString("base64");
     const row = { sandbox: id, principal, stamp_ms: this.#now(), report: text, size: text.length };
     this.#store.add({ kind: "test_report", row });
@@ -34,22 +36,5 @@ export class TestReports {
     }
     const found = this.#kept.get(name.id);
     return found?.principal === name.principal ? found.report : null;
-  }
-
-  #remember(id: string, principal: string, report: Uint8Array): void {
-    this.#kept.set(id, { principal, report });
-    const totals = new Map<string, number>();
-    for (const { principal: owner, report: each } of this.#kept.values())
-      totals.set(owner, (totals.get(owner) ?? 0) + each.length);
-    const excess = excessOf(
-      [...totals].map(([owner, total]) => ({ principal: owner, total })),
-      maxMemoryBytes,
-    );
-    for (const [oldest, { principal: owner, report: each }] of this.#kept) {
-      const more = excess.get(owner) ?? 0;
-      if (more <= 0) continue;
-      this.#kept.delete(oldest);
-      excess.set(owner, more - each.length);
-    }
   }
 }

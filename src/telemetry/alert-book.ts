@@ -1,3 +1,4 @@
+import { Kept } from "../base/kept.ts";
 import type { SandboxObserver, ObservedSandbox } from "../sandbox/sandbox-observer.ts";
 import type { Alert } from "./alert.ts";
 
@@ -27,7 +28,7 @@ export class AlertBook implements SandboxObserver {
   readonly #owners = new Map<string, string>();
   readonly #gone: string[] = [];
   /** By principal; whose last alert is the oldest comes first. */
-  readonly #alerts = new Map<string, Entry[]>();
+  readonly #alerts = new Kept<Entry[]>({ max: max.principals });
   readonly #listeners = new Set<PrincipalAlertListener>();
   #number = 0;
 
@@ -51,10 +52,7 @@ export class AlertBook implements SandboxObserver {
     const entries = this.#alerts.get(principal) ?? [];
     entries.push({ number: ++this.#number, alert });
     if (entries.length > max.alerts) entries.shift();
-    this.#alerts.delete(principal);
     this.#alerts.set(principal, entries);
-    const [oldest] = this.#alerts.keys();
-    if (this.#alerts.size > max.principals && oldest !== undefined) this.#alerts.delete(oldest);
     for (const listener of this.#listeners) listener(alert, principal);
   }
 

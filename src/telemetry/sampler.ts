@@ -1,3 +1,4 @@
+import { Kept } from "../base/kept.ts";
 import type { Logger } from "../base/logger.ts";
 import type { ContainerStats } from "../engines/container-stats.ts";
 import type { ObservedSandbox, SandboxObserver } from "../sandbox/sandbox-observer.ts";
@@ -89,8 +90,7 @@ interface Live extends SampledSandbox {
 export class Sampler implements SandboxObserver {
   readonly #options: SamplerOptions;
   readonly #live = new Map<string, Live>();
-  /** Those that have ended last, oldest first. */
-  readonly #ended = new Map<string, SampledSandbox>();
+  readonly #ended = new Kept<SampledSandbox>({ max: maxEnded });
   readonly #asked = new Map<string, number>();
   readonly #counts = { taken: 0, skipped: 0, failed: 0 };
   readonly #closing = new AbortController();
@@ -133,8 +133,6 @@ export class Sampler implements SandboxObserver {
     if (live === undefined) return;
     this.#live.delete(id);
     this.#ended.set(id, live);
-    const [oldest] = this.#ended.keys();
-    if (this.#ended.size > maxEnded && oldest !== undefined) this.#ended.delete(oldest);
     if (this.#live.size === 0) this.#stop();
   }
 

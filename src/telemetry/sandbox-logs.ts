@@ -1,4 +1,5 @@
 import { kibibyte, mebibyte } from "../base/bytes.ts";
+import { Kept } from "../base/kept.ts";
 import type { OutputChunk } from "../engines/engine.ts";
 import type { SandboxObserver, ObservedSandbox } from "../sandbox/sandbox-observer.ts";
 import type { RunEnding, StartedRun } from "../sandbox/run-record.ts";
@@ -158,9 +159,7 @@ interface Log {
 export class SandboxLogs implements SandboxObserver {
   readonly #options: SandboxLogsOptions;
   readonly #living = new Map<string, Log>();
-  /** Those that have ended last, oldest first. */
-  readonly #ended = new Map<string, LogRing>();
-  #endedBytes = 0;
+  readonly #ended = new Kept<LogRing>({ max: held.ended, maxSize: held.endedBytes });
   #tooFast = 0;
 
   constructor(options: SandboxLogsOptions) {
@@ -195,11 +194,9 @@ export class SandboxLogs implements SandboxObserver {
     for (const program of log.splitters.keys()) this.#endProgram(log, program);
     this.#system(log.ring, `sandbox ${id} removed`);
     this.#living.delete(id);
-    this.#ended.set(id, log.ring);
-    this.#endedBytes += sizeOf(log.ring);
+    this.#ended.set(id, log.ring, { share: log.ring.source.principal, size: Math.max(log.ring.bytes, minRingBytes) });
     log.ring.end();
     for (const sink of this.#options.sinks) sink.end(log.ring.source);
-    this.#forgetOldest();
   }
 
   runStarted({ id, sandbox, kind }: StartedRun): void {
@@ -264,30 +261,4 @@ export class SandboxLogs implements SandboxObserver {
     const block = ring.push({ stampMs: this.#options.now(), ...part });
     for (const sink of this.#options.sinks) sink.offer(block);
   }
-
-  /** Of whoever holds most, so that what one prints removes nothing of another that has less. */
-  #forgetOldest(): void {
-    while (this.#endedBytes > held.endedBytes || this.#ended.size > held.ended) {
-      const largest = largestHolder([...this.#ended.values()]);
-      const oldest = [...this.#ended].find(([, { source }]) => source.principal === largest);
-      if (oldest === undefined) return;
-      const [id, ring] = oldest;
-      this.#ended.delete(id);
-      this.#endedBytes -= sizeOf(ring);
-    }
-  }
-}
-
-function largestHolder(rings: readonly LogRing[]): string | undefined {
-  const totals = new Map<string, number>();
-  for (const ring of rings) totals.set(ring.source.principal, (totals.get(ring.source.principal) ?? 0) + sizeOf(ring));
-  let largest: string | undefined;
-  for (const [principal, total] of totals) {
-    if (largest === undefined || total > (totals.get(largest) ?? 0)) largest = principal;
-  }
-  return largest;
-}
-
-function sizeOf({ bytes }: LogRing): number {
-  return Math.max(bytes, minRingBytes);
 }

@@ -66,4 +66,20 @@ describe("RingOutput", () => {
   it("says where what is still there begins", () => {
     expect(filled(4, "abcdefgh").part({ offset: 1, isOver: true })).toEqual({ offset: 4, text: "efgh", nextOffset: 8 });
   });
+
+  it("counts everything, and what is kept of it", () => {
+    const ring = filled(5, "abc", "def", "", "g");
+    expect([ring.text(), ring.totalBytes, ring.keptBytes]).toEqual(["cdefg", 7, 5]);
+    ring.append(Buffer.from("0123456789"));
+    expect([ring.text(), ring.totalBytes, ring.keptBytes]).toEqual(["56789", 17, 5]);
+    const empty = filled(5, "");
+    expect([empty.text(), empty.totalBytes, empty.keptBytes, empty.droppedBytes]).toEqual(["", 0, 0, 0]);
+  });
+
+  it("begins with a whole character after each byte more", () => {
+    const ring = filled(4, "aéßü");
+    expect(ring.text()).toBe("ßü");
+    ring.append(Buffer.from("x"));
+    expect(ring.text()).toBe("üx");
+  });
 });

@@ -9,21 +9,22 @@ export interface StreamPart {
   readonly nextOffset: number;
 }
 
-const firstBytes = 4096;
+/** What it takes from the first byte on; until then nothing. */
+const firstBytes = 256;
 
 /** Keeps the newest bytes of a stream up to a cap and knows their place in it, so that memory stays bounded. */
 export class RingOutput {
   readonly #capBytes: number;
-  #ring: Buffer;
+  #ring: Buffer = Buffer.alloc(0);
   #totalBytes = 0;
 
   constructor(capBytes: number) {
     this.#capBytes = capBytes;
-    this.#ring = Buffer.alloc(Math.min(capBytes, firstBytes));
   }
 
   append(bytes: Uint8Array): void {
     const { length } = bytes;
+    if (length === 0) return;
     this.#grow(this.#totalBytes + length);
     const size = this.#ring.length;
     const kept = length > size ? bytes.subarray(length - size) : bytes;
@@ -42,6 +43,10 @@ export class RingOutput {
   /** Bytes that had to make room: where what is kept begins. */
   get droppedBytes(): number {
     return Math.max(0, this.#totalBytes - this.#ring.length);
+  }
+
+  get keptBytes(): number {
+    return this.#totalBytes - this.droppedBytes;
   }
 
   /** All that is kept, decoded as UTF-8; a character that lost its beginning is left out, invalid bytes become U+FFFD. */
@@ -74,6 +79,7 @@ export class RingOutput {
 
   #bytes(first: number, last: number): Buffer {
     const size = this.#ring.length;
+    if (size === 0) return this.#ring;
     const start = first % size;
     const head = this.#ring.subarray(start, Math.min(size, start + last - first));
     return Buffer.concat([head, this.#ring.subarray(0, last - first - head.length)]);
@@ -83,7 +89,7 @@ export class RingOutput {
   #grow(needed: number): void {
     const size = this.#ring.length;
     if (needed <= size || size === this.#capBytes) return;
-    const larger = Buffer.alloc(Math.min(this.#capBytes, Math.max(needed, size * 2)));
+    const larger = Buffer.alloc(Math.min(this.#capBytes, Math.max(needed, size * 2, firstBytes)));
     this.#ring.copy(larger, 0, 0, this.#totalBytes);
     this.#ring = larger;
   }

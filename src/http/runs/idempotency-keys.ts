@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { kibibyte, mebibyte } from "../../base/bytes.ts";
+import { Kept } from "../../base/kept.ts";
 import { GloveboxError, invalidField } from "../../errors/glovebox-error.ts";
 import type { HttpRun } from "./http-run.ts";
 
@@ -21,19 +22,8 @@ const runSize = kibibyte;
 interface KeyEntry {
   readonly fingerprint: string;
   readonly id: string;
-  readonly atMs: number;
-  /** Null: its answer is no longer kept. */
-  run: HttpRun | null;
-  /** Null while it is running. */
-  size: number | null;
-}
-
-/** What one principal has. */
-interface Holding {
-  /** By key, oldest first. */
-  readonly entries: Map<string, KeyEntry>;
-  /** Of the answers. */
-  size: number;
+  /** Null: it has ended, and its answer is kept beside it, or no longer. */
+  running: HttpRun | null;
 }
 
 export interface IdempotencyLimits {
@@ -45,14 +35,19 @@ export interface IdempotencyLimits {
 
 /** Requests by their clients' `Idempotency-Key`: each is done once, however often it is sent. */
 export class IdempotencyKeys {
-  readonly #monotonicMs: () => number;
-  readonly #limits: IdempotencyLimits;
-  /** By principal. */
-  readonly #holdings = new Map<string, Holding>();
+  readonly #keys: Kept<KeyEntry>;
+  readonly #answers: Kept<HttpRun>;
 
   constructor(monotonicMs: () => number, limits: Partial<IdempotencyLimits> = {}) {
-    this.#monotonicMs = monotonicMs;
-    this.#limits = { maxOfOne, maxOfAll, maxAnswerSize, maxTotalSize, ...limits };
+    const bounds = { maxOfOne, maxOfAll, maxAnswerSize, maxTotalSize, ...limits };
+    this.#answers = new Kept({ maxSize: bounds.maxTotalSize, maxSizeOfShare: bounds.maxAnswerSize });
+    this.#keys = new Kept({
+      now: monotonicMs,
+      forMs: keptForMs,
+      max: bounds.maxOfAll,
+      maxOfShare: bounds.maxOfOne,
+      onDrop: (name) => this.#answers.delete(name),
+    });
   }
 
   /**
@@ -65,93 +60,30 @@ export class IdempotencyKeys {
       throw invalidField("Idempotency-Key", "1 to 255 visible ASCII characters", key);
     }
     const fingerprint = createHash("sha256").update(JSON.stringify(request.content)).digest("base64");
-    this.#forgetOld();
-    const known = this.#holdings.get(principal)?.entries.get(key);
+    const name = JSON.stringify([principal, key]);
+    const known = this.#keys.get(name);
+    const earlier = known?.running ?? this.#answers.get(name) ?? null;
     // A run that ended because its client disconnected is started again when the client returns.
-    if (known !== undefined && known.run?.isAbandoned !== true) return runOf(known, fingerprint);
+    if (known !== undefined && earlier?.isAbandoned !== true) return runOf(known, earlier, fingerprint);
     const run = begin();
-    this.#forget(principal, key);
-    const holding = this.#holdings.get(principal) ?? { entries: new Map<string, KeyEntry>(), size: 0 };
-    this.#holdings.set(principal, holding);
-    const entry: KeyEntry = { fingerprint, id: run.call.id, atMs: this.#monotonicMs(), run, size: null };
-    holding.entries.set(key, entry);
-    this.#dropKeys(principal, holding);
+    const entry: KeyEntry = { fingerprint, id: run.call.id, running: run };
+    this.#keys.set(name, entry, { share: principal });
     void run.call.ended.then(async (answer) => {
       await answer.pack();
       // It may have been dropped meanwhile.
-      if (holding.entries.get(key) === entry) this.#count(holding, entry, answer.size);
+      if (this.#keys.get(name) !== entry) return;
+      entry.running = null;
+      const { stdout, stderr } = run.call;
+      this.#answers.set(name, run, {
+        share: principal,
+        size: answer.size + runSize + stdout.keptBytes + stderr.keptBytes,
+      });
     });
     return run;
   }
-
-  #forgetOld(): void {
-    const oldest = this.#monotonicMs() - keptForMs;
-    for (const [principal, { entries }] of this.#holdings) {
-      for (const [key, { atMs }] of entries) {
-        if (atMs >= oldest) break;
-        this.#forget(principal, key);
-      }
-    }
-  }
-
-  /** After a new key of the principal: one too many of its own, or of whoever has most. */
-  #dropKeys(principal: string, { entries }: Holding): void {
-    const own = entries.keys().next().value;
-    if (entries.size > this.#limits.maxOfOne && own !== undefined) this.#forget(principal, own);
-    let count = 0;
-    let most: readonly [string, Holding] | undefined;
-    for (const each of this.#holdings) {
-      count += each[1].entries.size;
-      if (each[1].entries.size > (most?.[1].entries.size ?? 0)) most = each;
-    }
-    const oldest = most?.[1].entries.keys().next().value;
-    if (count > this.#limits.maxOfAll && most !== undefined && oldest !== undefined) this.#forget(most[0], oldest);
-  }
-
-  #forget(principal: string, key: string): void {
-    const holding = this.#holdings.get(principal);
-    const entry = holding?.entries.get(key);
-    if (holding === undefined || entry === undefined) return;
-    holding.entries.delete(key);
-    holding.size -= entry.run === null ? 0 : (entry.size ?? 0);
-    if (holding.entries.size === 0) this.#holdings.delete(principal);
-  }
-
-  /** Counts the answer of a run that has ended, and keeps all within the limits. */
-  #count(holding: Holding, entry: KeyEntry, answerSize: number): void {
-    const { stdout, stderr } = entry.run?.call ?? {};
-    const size = answerSize + runSize + (stdout?.keptBytes ?? 0) + (stderr?.keptBytes ?? 0);
-    entry.size = size;
-    // Alone it is too much: older ones stay.
-    if (size > this.#limits.maxAnswerSize) {
-      entry.run = null;
-      return;
-    }
-    holding.size += size;
-    while (holding.size > this.#limits.maxAnswerSize && dropAnswer(holding)) {
-      // The oldest of its own.
-    }
-    for (;;) {
-      const holdings = [...this.#holdings.values()];
-      const total = holdings.reduce((sum, each) => sum + each.size, 0);
-      if (total <= this.#limits.maxTotalSize) return;
-      if (!dropAnswer(holdings.reduce((one, other) => (other.size > one.size ? other : one)))) return;
-    }
-  }
 }
 
-/** Drops the oldest answer; false: there is none. */
-function dropAnswer(holding: Holding): boolean {
-  for (const entry of holding.entries.values()) {
-    if (entry.size === null || entry.run === null) continue;
-    holding.size -= entry.size;
-    entry.run = null;
-    return true;
-  }
-  return false;
-}
-
-function runOf({ run, id, fingerprint }: KeyEntry, asked: string): HttpRun {
+function runOf({ id, fingerprint }: KeyEntry, run: HttpRun | null, asked: string): HttpRun {
   if (asked !== fingerprint) {
     throw new GloveboxError("INVALID_REQUEST", "Idempotency-Key: already used for a different request.", {
       suggestion: "Use a new key for each request; repeat a key only to retry the same request.",

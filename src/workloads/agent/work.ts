@@ -1,5 +1,6 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { setTimeout } from "node:timers/promises";
+import { RingOutput } from "../../base/streams/ring-output.ts";
 import type { AgentOutput } from "./agent-protocol.ts";
 import { AgentProgress } from "./commands/agent-progress.ts";
 import type { ReadFacts } from "./commands/agent-fact.ts";
@@ -38,7 +39,7 @@ export async function work(
 ): Promise<AgentOutput> {
   const [program = "", ...parameters] = command;
   const progress = new AgentProgress();
-  const lastWords = new LastWords();
+  const lastWords = new RingOutput(toldErrorBytes);
   const lines = new JsonLines({
     onObject: (object, line) => {
       progress.add(readFacts(object));
@@ -50,14 +51,14 @@ export async function work(
   onStart(child);
   child.stdout.on("data", (chunk: Buffer) => lines.append(chunk));
   child.stderr.on("data", (chunk: Buffer) => {
-    lastWords.add(chunk);
+    lastWords.append(chunk);
     onError(chunk);
   });
   // If it ends without reading its input, its exit shows the reason.
   child.stdin.on("error", () => undefined).end(input);
   const ending = await endOf(child);
   lines.end();
-  return conclude(title, { progress, ending, lastWords: lastWords.text() });
+  return conclude(title, { progress, ending, lastWords: lastWords.text().trim() });
 }
 
 interface Conclusion {
@@ -91,18 +92,6 @@ async function endOf(child: ChildProcess): Promise<string | null> {
   });
   await Promise.race([closed, setTimeout(drainMs, undefined, { ref: false })]);
   return ending;
-}
-
-class LastWords {
-  #bytes: Buffer = Buffer.alloc(0);
-
-  add(chunk: Buffer): void {
-    this.#bytes = Buffer.concat([this.#bytes, chunk]).subarray(-toldErrorBytes);
-  }
-
-  text(): string {
-    return this.#bytes.toString("utf8").trim();
-  }
 }
 
 /** Longest line that is read; of a longer one only the length is reported. */
