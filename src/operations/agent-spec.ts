@@ -15,9 +15,8 @@ import type { AgentSpec } from "../workloads/agent/agent-spec.ts";
 import type { WantedMount } from "./open-mounts.ts";
 import type { OperationCall } from "./contract/operation-call.ts";
 import type { RequestOf } from "./contract/operation-contract.ts";
-import { explicitDemands } from "./handling/explicit-demands.ts";
+import { settle } from "./handling/settle.ts";
 import type { PlatformParts } from "./handling/platform-parts.ts";
-import { requestedLimits } from "./handling/requested-limits.ts";
 import { agentStateDirectory, openAgentFolder, realFolder } from "./agent-folder.ts";
 import type { runAgentContract } from "./run-agent-contract.ts";
 
@@ -53,10 +52,10 @@ export async function agentSpecOf(
   const network = networkOf(request, group?.network ?? agents.network, variables);
   platform.assertNetworkAllowed(network);
   const timeout = request.timeout_seconds ?? request.limits?.timeout_seconds ?? ownTimeout(group);
+  const settings = settle("agent", { ...request, timeout_seconds: timeout }, platform, call);
   return {
-    sandboxId: call.sandboxId,
-    labels: {},
-    name: request.name,
+    ...settings,
+    network,
     group: { name, isMain: request.main ?? false, isConfigured: group !== null || folder !== null, ...folder },
     prompt: checkPrompt(request.prompt),
     sessionId: checkSession(request.agent_session_id),
@@ -66,11 +65,6 @@ export async function agentSpecOf(
         ? (group?.image ?? agentImageFor(agent.name, agents.image))
         : platform.checkImage(request.image),
     imageOrigin: request.image === undefined ? "configured" : "request",
-    ociRuntime: request.oci_runtime,
-    limits: requestedLimits("agent", { ...request, timeout_seconds: timeout }, config),
-    network,
-    minIsolation: platform.minIsolation("other", request.min_isolation),
-    explicitDemands: explicitDemands("agent", request, config.explicitSettings),
     paths: folder === null ? foldersOf(platform) : ownFolders(platform),
     variables,
     // Whoever owns the folder works in it with tools that run such files.

@@ -5,9 +5,7 @@ import { parseGlobs } from "../policy/glob.ts";
 import { checkCode } from "../policy/request/code.ts";
 import { codingNotices } from "../policy/request/coding-line.ts";
 import { checkContextFiles, type ContextFile } from "../policy/request/context-files.ts";
-import { checkEnvironment } from "../policy/request/environment.ts";
 import { checkMainFile } from "../policy/request/main-file.ts";
-import { parseNetwork } from "../policy/network/network.ts";
 import { checkPackages, ecosystemOf } from "../policy/package-specs.ts";
 import { execute } from "../workloads/execute/execute.ts";
 import type { HostMount } from "../workloads/run/host-mount.ts";
@@ -17,11 +15,10 @@ import type { ProgramSecret } from "../sandbox/program-secret.ts";
 import type { OperationCall } from "./contract/operation-call.ts";
 import { handle } from "./handling/handler.ts";
 import type { RunLimits } from "./handling/limit-advice.ts";
-import { explicitDemands, isDiskNamed } from "./handling/explicit-demands.ts";
+import { isDiskNamed, settle } from "./handling/settle.ts";
 import { programToWire } from "./handling/program-to-wire.ts";
 import { callListener, imageProvider } from "./handling/call-events.ts";
 import { resultAlertsSince } from "./handling/result-alerts.ts";
-import { requestedLimits } from "./handling/requested-limits.ts";
 import { checkRuntime } from "../policy/request/runtime.ts";
 import { readSecrets } from "./handling/read-secrets.ts";
 import { openContextFiles } from "./context-files.ts";
@@ -108,21 +105,18 @@ function specOf(
   given: { readonly contextFiles: readonly ContextFile[]; readonly secrets: readonly ProgramSecret[] },
 ): ExecuteSpec {
   const { config } = platform;
-  const network = parseNetwork(request.network);
-  platform.assertNetworkAllowed(network);
+  const settings = settle("execute", request, platform, call);
   const mainFile = checkMainFile(request.filename, request.language);
   const runtime = checkRuntime(request.runtime, request.language);
   const image =
     request.image === undefined
       ? config.images[runtime === "bun" ? "session" : request.language]
       : platform.checkImage(request.image);
-  const limits = requestedLimits("execute", request, config);
+  const { limits } = settings;
   const files = checkContextFiles(given.contextFiles, { reservedPaths: [mainFile], diskBytes: limits.diskBytes });
   const isTimed = request.timeout_seconds !== undefined || request.limits?.timeout_seconds !== undefined;
   return {
-    sandboxId: call.sandboxId,
-    labels: request.labels ?? {},
-    name: request.name,
+    ...settings,
     work,
     language: request.language,
     runtime,
@@ -130,9 +124,7 @@ function specOf(
     mainFile,
     contextFiles: files.files,
     dataFiles: files.data,
-    environment: checkEnvironment(request.environment ?? {}),
     secrets: given.secrets,
-    hostEnvironment: config.hostEnvironment,
     arguments: checkArguments(request.args ?? []),
     stdin: call.stdin ?? textBytes(request.stdin ?? ""),
     artifacts: parseGlobs(request.artifacts ?? []),
@@ -141,12 +133,8 @@ function specOf(
     mounts,
     limits: isTimed || timeoutMs === undefined ? limits : { ...limits, timeoutMs },
     isDiskNamed: isDiskNamed("execute", request, config.explicitSettings),
-    network,
     image,
     imageOrigin: request.image === undefined ? "configured" : "request",
-    ociRuntime: request.oci_runtime,
-    explicitDemands: explicitDemands("execute", request, config.explicitSettings),
-    minIsolation: platform.minIsolation("other", request.min_isolation),
   };
 }
 

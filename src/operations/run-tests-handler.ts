@@ -1,9 +1,7 @@
 import { checkDockerfile } from "./handling/check-dockerfile.ts";
 import { invalidField } from "../errors/glovebox-error.ts";
 import { checkContextFiles, type ContextFile } from "../policy/request/context-files.ts";
-import { checkEnvironment } from "../policy/request/environment.ts";
 import { checkRelativePath } from "../policy/request/relative-path.ts";
-import { parseNetwork } from "../policy/network/network.ts";
 import { readProject } from "../workloads/project/read-project.ts";
 import { findTests } from "../workloads/tests/find-tests.ts";
 import { unlockedNote } from "../workloads/tests/unlocked-note.ts";
@@ -16,11 +14,10 @@ import { openProject } from "./environments/open-project.ts";
 import { openContextFiles } from "./context-files.ts";
 import type { RunLimits } from "./handling/limit-advice.ts";
 import { runToWire } from "./handling/program-to-wire.ts";
-import { explicitDemands } from "./handling/explicit-demands.ts";
+import { settle } from "./handling/settle.ts";
 import { handle } from "./handling/handler.ts";
 import { callListener, projectRunParts } from "./handling/call-events.ts";
 import type { PlatformParts } from "./handling/platform-parts.ts";
-import { requestedLimits } from "./handling/requested-limits.ts";
 import { readShellLine, readShellLineOrNothing } from "./handling/read-command.ts";
 import { resultAlertsSince } from "./handling/result-alerts.ts";
 import { runTestsContract, type RunTestsResponse } from "./run-tests-contract.ts";
@@ -77,13 +74,11 @@ function specOf(
   trusted: readonly ContextFile[],
 ): Omit<TestsSpec, "project" | "testCommand"> {
   const { config } = platform;
-  const network = parseNetwork(request.network);
-  platform.assertNetworkAllowed(network);
-  const limits = requestedLimits("test", request, config);
+  const settings = settle("test", request, platform, call);
+  const { limits } = settings;
   const { python, javascript, session } = config.images;
   return {
-    sandboxId: call.sandboxId,
-    name: request.name,
+    ...settings,
     setupCommand:
       request.setup_command === undefined ? undefined : readShellLineOrNothing(request.setup_command, "setup_command"),
     includeIgnored: request.include_ignored ?? false,
@@ -91,18 +86,11 @@ function specOf(
       .files,
     onlyTests: checkNames(request.only_tests ?? []),
     reportFile: request.report_file === undefined ? undefined : checkRelativePath(request.report_file, "report_file"),
-    environment: checkEnvironment(request.environment ?? {}),
-    hostEnvironment: config.hostEnvironment,
     wanted: { ctrf: request.reports?.includes("ctrf") ?? false, junit: request.reports?.includes("junit") ?? false },
-    limits,
     setupTimeoutMs: limits.timeoutMs,
-    network,
     image: request.image === undefined ? undefined : platform.checkImage(request.image),
     dockerfile: checkDockerfile(request, config),
     defaultImages: { python, javascript, bun: session },
-    ociRuntime: request.oci_runtime,
-    explicitDemands: explicitDemands("test", request, config.explicitSettings),
-    minIsolation: platform.minIsolation("other", request.min_isolation),
   };
 }
 

@@ -5,6 +5,7 @@ import type { Caller } from "../sandbox/sandboxes.ts";
 import { checkPackages, ecosystemOf } from "../policy/package-specs.ts";
 import { chooseImage } from "./dependencies/choose-image.ts";
 import { chooseInstallation, type Installation } from "./dependencies/installation.ts";
+import { planProjectSandbox, type PlannedSandbox } from "./dependencies/project-sandbox.ts";
 import { projectTools, type ImageName } from "./dependencies/project-tools.ts";
 import { checkEngine } from "./program/check-engine.ts";
 import { chooseToolchain } from "./program/choose-toolchain.ts";
@@ -21,22 +22,17 @@ import type {
 import type { NetworkGrant } from "../egress/network-access.ts";
 import type { ProvidedPackages } from "../packages/provided-packages.ts";
 import { Redaction } from "../policy/redaction.ts";
-import { executeProfile, type Profile } from "../policy/profile.ts";
-import { watchedScratch } from "../policy/scratch.ts";
+import type { Profile } from "../policy/profile.ts";
 import type { OpenRun } from "../sandbox/run-record.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
-import type { SandboxPlan } from "../sandbox/sandbox-plan.ts";
 import {
   explainInstallation,
   installDependencies,
   type InstalledDependencies,
 } from "./dependencies/install-dependencies.ts";
 import { runLine } from "./dependencies/run-line.ts";
-import { toolVariables } from "./dependencies/tool-variables.ts";
-import { planOf } from "./program/plan-of.ts";
 import { concludeRun, judgeRun } from "./run/conclude-run.ts";
 import { describeCommand } from "./run/describe-work.ts";
-import { WatchedScratch } from "./run/watched-scratch.ts";
 import { explainEnding, type RunWords } from "./run/explain-ending.ts";
 import { toolingWarnings } from "./run/explain-tooling.ts";
 import { FolderGuard } from "./run/guard-folders.ts";
@@ -150,8 +146,6 @@ interface CommandPlace {
   readonly endedFor: () => RunResult["error"];
 }
 
-/** Time beyond that of the commands before any sweep may take the sandbox: starting, copying, removal. */
-const lifetimeMarginMs = 900_000;
 /** Files and folders that the project may grow by, as those of an environment (SPEC LI1). */
 const maxFiles = 1_000_000;
 
@@ -219,44 +213,18 @@ async function runWithProject(ids: RunIds, run: ProjectCommandRun, ready: ReadyC
   };
 }
 
-interface PlannedSandbox extends AsyncDisposable {
-  readonly profile: Profile;
-  readonly plan: SandboxPlan;
-  /** Null where its scratch is the engine's. */
-  readonly scratch: WatchedScratch | null;
-}
-
-/** Plans a sandbox without the project; one like it installs what is kept for later runs. */
-async function planSandbox(
+/** A sandbox without the project; one like it installs what is kept for later runs. */
+function planSandbox(
   { spec, dependencies, capabilities }: ProjectCommandRun,
   { image, packages, grant }: ReadyCommand,
 ): Promise<PlannedSandbox> {
-  const { diskBytes } = spec.limits;
-  const mayBeOnDisk = dependencies.diskScratch.serves(capabilities);
-  const scratch = mayBeOnDisk ? await WatchedScratch.open({ ...dependencies, diskBytes }) : null;
   const { uid, gid } = spec.project.place.owner;
-  const profile = executeProfile({
-    ...spec,
-    image,
+  const facts = {
+    ...{ kind: "environment" as const, capabilities, image, grant, packageEnvironment: packages?.environment },
     // What it writes to the project is its owner's.
     processUser: `${uid}:${gid}`,
-    scratchStorage: capabilities.scratch,
-    networkEnvironment: grant?.environment,
-    packageEnvironment: packages?.environment,
-    environment: { ...toolVariables, ...spec.environment },
-  });
-  const lifetimeMs = spec.limits.timeoutMs + spec.setupTimeoutMs + lifetimeMarginMs;
-  const own: Profile = {
-    ...profile,
-    ...(scratch === null ? {} : { scratch: watchedScratch(spec.limits) }),
-    kind: "environment",
   };
-  return {
-    profile: own,
-    plan: { ...planOf(own, lifetimeMs), ...(scratch === null ? {} : { mounts: scratch.mounts }) },
-    scratch,
-    [Symbol.asyncDispose]: async () => scratch?.[Symbol.asyncDispose](),
-  };
+  return planProjectSandbox(spec, facts, dependencies);
 }
 
 async function installAndRun(

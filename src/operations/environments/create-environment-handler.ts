@@ -1,8 +1,6 @@
 import { createId } from "../../base/id.ts";
 import type { PlatformParts } from "../handling/platform-parts.ts";
 import { checkEnvironmentId } from "../../policy/request/environment-id.ts";
-import { parseNetwork } from "../../policy/network/network.ts";
-import { resolveLimits } from "../../policy/resolve-limits.ts";
 import { projectFolder, type EnvironmentSpec, type Project } from "../../workloads/environment/environment-spec.ts";
 import { projectTools, type ImageName } from "../../workloads/dependencies/project-tools.ts";
 import { readProject } from "../../workloads/project/read-project.ts";
@@ -12,7 +10,7 @@ import type { OperationCall } from "../contract/operation-call.ts";
 import { handle } from "../handling/handler.ts";
 import { limitsToWire } from "../handling/limits-to-wire.ts";
 import { readSecrets } from "../handling/read-secrets.ts";
-import { explicitDemands } from "../handling/explicit-demands.ts";
+import { settle } from "../handling/settle.ts";
 import { callListener } from "../handling/call-events.ts";
 import { openProject } from "./open-project.ts";
 import { readCommand } from "../handling/read-command.ts";
@@ -76,14 +74,10 @@ function specOf(platform: PlatformParts, request: Request, id: string, principal
   const { config } = platform;
   const environment = readVariables(request);
   const asker = { principal, kind: "environment", taken: Object.keys(environment) } as const;
-  const network = parseNetwork(request.network);
-  platform.assertNetworkAllowed(network);
   return {
+    ...settle("environment", { ...request, environment }, platform, {}),
     id,
-    labels: request.labels ?? {},
-    name: request.name,
     ...imageOf(platform, request, "bun"),
-    ociRuntime: request.oci_runtime,
     setupCommands: readPreparation(request, "setup_commands"),
     installCommands: readPreparation(request, "install_commands"),
     project: null,
@@ -91,18 +85,7 @@ function specOf(platform: PlatformParts, request: Request, id: string, principal
     toolingFiles: config.toolingFiles === "locked" ? "locked" : (request.tooling_files ?? config.toolingFiles),
     toolingPaths: config.toolingPaths,
     readOnlyRoot: request.read_only_root ?? false,
-    limits: resolveLimits({
-      kind: "environment",
-      defaults: config.limits,
-      ceilings: config.ceilings,
-      requested: request.limits,
-    }),
-    network,
-    environment,
     readSecrets: () => readSecrets(platform, request.secrets ?? [], asker),
-    hostEnvironment: config.hostEnvironment,
-    minIsolation: platform.minIsolation("other", request.min_isolation),
-    explicitDemands: explicitDemands("environment", request, config.explicitSettings),
   };
 }
 

@@ -1,6 +1,4 @@
 import { textBytes } from "../../base/streams/chunks.ts";
-import { checkEnvironment } from "../../policy/request/environment.ts";
-import { parseNetwork } from "../../policy/network/network.ts";
 import { shortenTooling } from "../../policy/tooling/tooling-changes.ts";
 import type { ProgramSecret } from "../../sandbox/program-secret.ts";
 import { copyFolder } from "../../workloads/project/copy-project.ts";
@@ -9,12 +7,11 @@ import { runProjectCommand } from "../../workloads/run-project-command.ts";
 import type { OperationCall } from "../contract/operation-call.ts";
 import type { RequestOf } from "../contract/operation-contract.ts";
 import { callListener, projectRunParts } from "../handling/call-events.ts";
-import { explicitDemands } from "../handling/explicit-demands.ts";
+import { settle } from "../handling/settle.ts";
 import { handle } from "../handling/handler.ts";
 import type { PlatformParts } from "../handling/platform-parts.ts";
 import { programToWire } from "../handling/program-to-wire.ts";
 import { readSecrets } from "../handling/read-secrets.ts";
-import { requestedLimits } from "../handling/requested-limits.ts";
 import { resultAlertsSince } from "../handling/result-alerts.ts";
 import { readShellLine, readShellLineOrNothing } from "../handling/read-command.ts";
 import { openProject } from "./open-project.ts";
@@ -66,32 +63,22 @@ function specOf(
   { call, secrets }: { readonly call: OperationCall; readonly secrets: readonly ProgramSecret[] },
 ): Omit<ProjectCommandSpec, "project"> {
   const { config } = platform;
-  const network = parseNetwork(request.network);
-  platform.assertNetworkAllowed(network);
-  const limits = requestedLimits("environment", request, config);
+  const settings = settle("environment", request, platform, call);
   const { python, javascript, session } = config.images;
   const { setup_command: setup } = request;
   return {
-    sandboxId: call.sandboxId,
-    name: request.name,
+    ...settings,
     command: readShellLine(request.command, "command"),
     setupCommand: setup === undefined ? undefined : readShellLineOrNothing(setup, "setup_command"),
     stdin: call.stdin ?? textBytes(""),
     packages: request.packages ?? [],
-    environment: checkEnvironment(request.environment ?? {}),
-    hostEnvironment: config.hostEnvironment,
     secrets,
     toolingFiles: config.toolingFiles,
     toolingPaths: config.toolingPaths,
-    limits,
     // The same limit as for a test run.
-    setupTimeoutMs: Math.max(limits.timeoutMs, config.limits.test.timeoutMs),
-    network,
+    setupTimeoutMs: Math.max(settings.limits.timeoutMs, config.limits.test.timeoutMs),
     image: request.image === undefined ? undefined : platform.checkImage(request.image),
     defaultImages: { python, javascript, bun: session },
-    ociRuntime: request.oci_runtime,
-    explicitDemands: explicitDemands("environment", request, config.explicitSettings),
-    minIsolation: platform.minIsolation("other", request.min_isolation),
   };
 }
 

@@ -1,17 +1,14 @@
 import { checkDockerfile } from "../handling/check-dockerfile.ts";
-import { checkEnvironment } from "../../policy/request/environment.ts";
-import { parseNetwork } from "../../policy/network/network.ts";
 import type { PreviewSpec } from "../../workloads/preview/preview-spec.ts";
 import type { OperationCall } from "../contract/operation-call.ts";
 import type { RequestOf } from "../contract/operation-contract.ts";
 import { findServer } from "../../workloads/preview/find-server.ts";
 import { openProject } from "../environments/open-project.ts";
-import { explicitDemands } from "../handling/explicit-demands.ts";
+import { settle } from "../handling/settle.ts";
 import { handle } from "../handling/handler.ts";
 import { callListener, imageProvider } from "../handling/call-events.ts";
 import type { PlatformParts } from "../handling/platform-parts.ts";
 import { readSecrets } from "../handling/read-secrets.ts";
-import { requestedLimits } from "../handling/requested-limits.ts";
 import { readShellLine, readShellLineOrNothing } from "../handling/read-command.ts";
 import { previewRow } from "./preview-row.ts";
 import { startPreviewContract, startWaitSeconds, type StartPreviewResponse } from "./start-preview-contract.ts";
@@ -69,28 +66,18 @@ function specOf(
   request: Request,
 ): Omit<PreviewSpec, "project" | "secrets" | "command" | "port"> {
   const { config } = platform;
-  const network = parseNetwork(request.network);
-  platform.assertNetworkAllowed(network);
-  const limits = requestedLimits("preview", request, config);
+  const settings = settle("preview", request, platform, {});
   const { python, javascript, session } = config.images;
   const { setup_command: setup } = request;
   return {
+    ...settings,
     isPortNamed: request.port !== undefined,
     setupCommand: setup === undefined ? undefined : readShellLineOrNothing(setup, "setup_command"),
     includeIgnored: request.include_ignored ?? false,
-    environment: checkEnvironment(request.environment ?? {}),
-    hostEnvironment: config.hostEnvironment,
-    limits,
     // As long as for a test run: the page's own time begins after it.
-    setupTimeoutMs: Math.min(limits.timeoutMs, config.limits.test.timeoutMs),
-    network,
+    setupTimeoutMs: Math.min(settings.limits.timeoutMs, config.limits.test.timeoutMs),
     image: request.image === undefined ? undefined : platform.checkImage(request.image),
     dockerfile: checkDockerfile(request, config),
     defaultImages: { python, javascript, bun: session },
-    ociRuntime: request.oci_runtime,
-    explicitDemands: explicitDemands("preview", request, config.explicitSettings),
-    minIsolation: platform.minIsolation("other", request.min_isolation),
-    labels: request.labels ?? {},
-    name: request.name,
   };
 }

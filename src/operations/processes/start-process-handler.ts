@@ -1,11 +1,10 @@
 import type { RequestOf } from "../contract/operation-contract.ts";
 import { invalidField } from "../../errors/glovebox-error.ts";
 import type { PlatformParts } from "../handling/platform-parts.ts";
-import { parseNetwork } from "../../policy/network/network.ts";
 import { workFolder } from "../../policy/scratch.ts";
 import { startInSession } from "../../workloads/session/start-in-session.ts";
 import { readCommandRequest } from "../environments/command-request.ts";
-import { explicitDemands } from "../handling/explicit-demands.ts";
+import { allowedNetwork, explicitDemands } from "../handling/settle.ts";
 import type { OperationCall } from "../contract/operation-call.ts";
 import { handle } from "../handling/handler.ts";
 import { callListener } from "../handling/call-events.ts";
@@ -45,8 +44,7 @@ async function startInSessionOf(
   call: OperationCall,
 ): Promise<StartProcessResponse> {
   const { config } = platform;
-  const network = parseNetwork(request.network);
-  platform.assertNetworkAllowed(network);
+  const network = allowedNetwork(request.network, platform);
   const folder = platform.sessions.find(request.session_id, call)?.folder ?? workFolder;
   const start = {
     spec: { ...readCommandRequest(request, folder), ports: readPorts(request) },

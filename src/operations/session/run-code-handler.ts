@@ -5,19 +5,17 @@ import { checkArguments } from "../../policy/request/arguments.ts";
 import { checkEnvironment } from "../../policy/request/environment.ts";
 import { checkCode } from "../../policy/request/code.ts";
 import { codingNotices } from "../../policy/request/coding-line.ts";
-import { parseNetwork } from "../../policy/network/network.ts";
 import { checkPackages, ecosystemOf } from "../../policy/package-specs.ts";
 import { runInSession } from "../../workloads/session/run-in-session.ts";
 import type { SessionCall } from "../../workloads/session/session-call.ts";
 import { usualIn } from "../../workloads/session/variables/contexts.ts";
-import { explicitDemands } from "../handling/explicit-demands.ts";
+import { allowedNetwork, explicitDemands, requestedLimits } from "../handling/settle.ts";
 import type { OperationCall } from "../contract/operation-call.ts";
 import { handle } from "../handling/handler.ts";
 import { programToWire } from "../handling/program-to-wire.ts";
 import { resultAlertsSince } from "../handling/result-alerts.ts";
 import { checkRuntime } from "../../policy/request/runtime.ts";
 import { readSecrets } from "../handling/read-secrets.ts";
-import { requestedLimits } from "../handling/requested-limits.ts";
 import type { RequestOf } from "../contract/operation-contract.ts";
 import { runCodeContract, type RunCodeResponse } from "./run-code-contract.ts";
 import { callListener } from "../handling/call-events.ts";
@@ -99,8 +97,7 @@ function assertKeepable({ stdin = "", secrets = [] }: Request, call: OperationCa
 async function callOf(platform: PlatformParts, request: Request, call: OperationCall): Promise<SessionCall> {
   const { config } = platform;
   const { language = "typescript" } = request;
-  const network = parseNetwork(request.network);
-  platform.assertNetworkAllowed(network);
+  const network = allowedNetwork(request.network, platform);
   const variables = checkEnvironment(request.environment ?? {});
   return {
     language,

@@ -1,4 +1,4 @@
-import { isDiskNamed } from "../handling/explicit-demands.ts";
+import { isDiskNamed, requestedLimits } from "../handling/settle.ts";
 import { runsInterpretersOnly } from "../../engines/capabilities.ts";
 import type { EngineName } from "../../engines/engine.ts";
 import { isolationRefusal } from "../../engines/isolation-refusal.ts";
@@ -11,7 +11,6 @@ import type { Limits } from "../../policy/limits.ts";
 import type { Session } from "../../workloads/session/session.ts";
 import { noImagesHere } from "../../workloads/program/ensure-image.ts";
 import type { OperationCall } from "../contract/operation-call.ts";
-import { requestedLimits } from "../handling/requested-limits.ts";
 import type { LimitsRequest } from "../contract/run-settings-schema.ts";
 
 /** The parts of a request that decide which session it gets, and how a new one is created. */

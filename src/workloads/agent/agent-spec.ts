@@ -1,22 +1,13 @@
 import type { ImageOrigin } from "../../policy/image-reference.ts";
-import type { Demand } from "../../engines/assert-enforceable.ts";
-import type { Isolation } from "../../policy/isolation.ts";
-import type { Limits } from "../../policy/limits.ts";
 import type { MountPolicy } from "../../policy/mounts/mount-policy.ts";
 import type { ToolingFilesMode } from "../../policy/tooling/tooling-files.ts";
-import type { NetworkPolicy } from "../../policy/network/network.ts";
 import type { AgentCommand } from "./agent-protocol.ts";
 import type { AgentFolderPaths, AgentGroup } from "./agent-folders.ts";
 import type { HostMount } from "../run/host-mount.ts";
+import type { Settings } from "../run/settings.ts";
 
 /** A checked run of an agent (SPEC AG1); every value is within the policy already. */
-export interface AgentSpec {
-  /** Id for its sandbox if the caller has already chosen one; undefined: a new one. */
-  readonly sandboxId?: string | undefined;
-  /** Its caller's own word for it; undefined: none. */
-  readonly name?: string | undefined;
-  /** Labels that its caller gave it. */
-  readonly labels: Readonly<Record<string, string>>;
+export interface AgentSpec extends Omit<Settings, "environment" | "hostEnvironment"> {
   readonly group: AgentGroup;
   readonly prompt: string;
   /** Conversation of an earlier run to continue; undefined: a new one. */
@@ -25,11 +16,6 @@ export interface AgentSpec {
   readonly image: string;
   /** A group's own image is configured. */
   readonly imageOrigin: ImageOrigin;
-  readonly ociRuntime: string | undefined;
-  readonly limits: Limits;
-  readonly network: NetworkPolicy;
-  readonly minIsolation: Isolation;
-  readonly explicitDemands: readonly Demand[];
   readonly paths: AgentFolderPaths;
   /** Opens what the group's configuration mounts in addition to its own folders; the run closes it. */
   readonly openAdditional: () => Promise<readonly HostMount[]>;

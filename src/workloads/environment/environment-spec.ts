@@ -1,27 +1,18 @@
-import type { Demand } from "../../engines/assert-enforceable.ts";
 import type { MountIdentity } from "../../engines/container-spec.ts";
 import type { ImageOrigin } from "../../policy/image-reference.ts";
-import type { Isolation } from "../../policy/isolation.ts";
-import type { Limits } from "../../policy/limits.ts";
-import type { NetworkPolicy } from "../../policy/network/network.ts";
 import type { ToolingFilesMode } from "../../policy/tooling/tooling-files.ts";
 import type { OpenPlace } from "../../sandbox/mounts/open-place.ts";
 import type { ProgramSecret } from "../../sandbox/program-secret.ts";
+import type { Settings } from "../run/settings.ts";
 
 /** Where an environment's project is, and where commands start. */
 export const projectFolder = "/workdir";
 
-/** A checked environment (SPEC EV1); every value is within the policy already. */
-export interface EnvironmentSpec {
+/** A checked environment (SPEC EV1); every value is within the policy already. Its time limit is the default for commands. */
+export interface EnvironmentSpec extends Settings {
   readonly id: string;
-  /** Its caller's own word for it; undefined: none. */
-  readonly name?: string | undefined;
-  /** Labels that its caller gave it. */
-  readonly labels: Readonly<Record<string, string>>;
   readonly image: string;
   readonly imageOrigin: ImageOrigin;
-  /** Requested OCI runtime; undefined: the engine's default. */
-  readonly ociRuntime: string | undefined;
   /** Commands that prepare the image, each a program and its arguments; empty for none. */
   readonly setupCommands: readonly (readonly string[])[];
   /** Run once after those, as the user of all commands, with the project writable. */
@@ -34,17 +25,8 @@ export interface EnvironmentSpec {
   readonly toolingPaths: readonly string[];
   /** Whether the image's files are read-only, with scratch to write to. */
   readonly readOnlyRoot: boolean;
-  /** `timeoutMs` is the default for commands. */
-  readonly limits: Limits;
-  readonly network: NetworkPolicy;
-  /** Variables of the request, and those of the host that the deployment passes on (SPEC EN1). */
-  readonly environment: Readonly<Record<string, string>>;
-  readonly hostEnvironment: Readonly<Record<string, string>>;
   /** Reads the current values of the secrets for every command and background process. */
   readonly readSecrets: () => Promise<readonly ProgramSecret[]>;
-  readonly minIsolation: Isolation;
-  /** What was requested explicitly, so that an engine that cannot enforce it is refused. */
-  readonly explicitDemands: readonly Demand[];
 }
 
 /** A folder of this machine, held open while the environment exists. */

@@ -2,13 +2,11 @@ import { untilCancelled } from "../../base/abort.ts";
 import { assertRunsAnyProgram } from "../../engines/capabilities.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { Caller } from "../../sandbox/sandboxes.ts";
-import type { BuiltImage } from "../dependencies/dockerfile/build-request.ts";
-import { provideProjectImage } from "../dependencies/dockerfile/provide-project-image.ts";
-import { chooseImage } from "../dependencies/choose-image.ts";
+import { planProjectSandbox, provideImageOf, type PlannedSandbox } from "../dependencies/project-sandbox.ts";
 import { checkEngine } from "../program/check-engine.ts";
 import { loggingFailure, type RunIds } from "../run/log-ending.ts";
 import { readProject } from "../project/read-project.ts";
-import { planProject, type ProjectPlan } from "./project-plan.ts";
+import { planProject } from "./project-plan.ts";
 import type { ProjectRunListener } from "../project/project-run.ts";
 import type { TestRun, TestsDependencies, PhaseResult, ReadyTests, TestsPlace } from "./test-run.ts";
 import { uncounted, type TestsResult } from "./tests-result.ts";
@@ -25,12 +23,6 @@ import {
 } from "../dependencies/install-dependencies.ts";
 import type { EndedLine } from "../dependencies/run-line.ts";
 import { networkWarnings } from "../run/explain-network.ts";
-import { executeProfile, type Profile } from "../../policy/profile.ts";
-import { watchedScratch } from "../../policy/scratch.ts";
-import type { SandboxPlan } from "../../sandbox/sandbox-plan.ts";
-import { toolVariables } from "../dependencies/tool-variables.ts";
-import { planOf } from "../program/plan-of.ts";
-import { WatchedScratch } from "../run/watched-scratch.ts";
 
 /**
  * Runs a project's tests in a fresh sandbox, on a copy of the project that is never written back, and removes it
@@ -64,31 +56,14 @@ export async function runTests(
 async function prepareAndRun(ids: RunIds, run: TestRun): Promise<TestsResult> {
   const { spec, dependencies, caller } = run;
   const project = planProject(spec, await readProject(spec.project, dependencies.platform));
-  const { image, environment: imageEnvironment } = spec.dockerfile
-    ? await buildImage(run)
-    : { image: await chosenImage(run, project), environment: {} };
-  const grant = await untilCancelled(dependencies.network.grant(spec.network, caller.principal), caller.signal);
-  return runInSandbox(ids, run, { project, image, imageEnvironment, grant });
-}
-
-async function chosenImage({ spec, dependencies, capabilities }: TestRun, { tools }: ProjectPlan): Promise<string> {
-  return chooseImage({
-    ...spec,
-    defaultImage: spec.defaultImages[tools.image],
-    hasImages: capabilities.images,
-    platform: dependencies.platform,
-    provideImage: dependencies.provideImage,
-  });
-}
-
-/** The build has the installation's network and time, or the network that the tests have where they have one. */
-function buildImage({ spec, dependencies, capabilities, listener, caller }: TestRun): Promise<BuiltImage> {
-  const networkPolicy = spec.network.kind === "none" ? { kind: "registries" as const } : spec.network;
-  const timeoutMs = spec.setupTimeoutMs;
-  return provideProjectImage(
-    { ...dependencies, ...listener, ...spec, capabilities, networkPolicy, timeoutMs, network: dependencies.network },
+  const { image, environment: imageEnvironment } = await provideImageOf(
+    spec,
+    project.tools.image,
+    { ...dependencies, ...run.listener, capabilities: run.capabilities },
     caller,
   );
+  const grant = await untilCancelled(dependencies.network.grant(spec.network, caller.principal), caller.signal);
+  return runInSandbox(ids, run, { project, image, imageEnvironment, grant });
 }
 
 /** Tests that had no image to run in could not run: that says nothing about them (SPEC TE3). */
@@ -217,40 +192,7 @@ function notInstalled(line: string, ended: EndedLine, record: TestsPlace["record
   };
 }
 
-/** Time beyond that of the commands before any sweep may take the sandbox: starting, copying, reading, removal. */
-const lifetimeMarginMs = 900_000;
-
-/** A sandbox to be opened; its scratch on this machine's disk, if any, goes with this. */
-interface PlannedSandbox extends AsyncDisposable {
-  readonly profile: Profile;
-  readonly plan: SandboxPlan;
-  /** Null where the engine provides its scratch. */
-  readonly scratch: WatchedScratch | null;
-}
-
-/** Plans a sandbox for tests, or one like it for what they need, with scratch of its own. @throws what `WatchedScratch.open` throws */
-async function planSandbox(run: TestRun, ready: ReadyTests): Promise<PlannedSandbox> {
-  const { spec, dependencies, capabilities } = run;
-  const { diskBytes } = spec.limits;
-  const mayBeOnDisk = dependencies.diskScratch.serves(capabilities);
-  const scratch = mayBeOnDisk ? await WatchedScratch.open({ ...dependencies, diskBytes }) : null;
-  const profile = profileOf(run, ready, scratch !== null);
-  const lifetimeMs = spec.limits.timeoutMs + spec.setupTimeoutMs + lifetimeMarginMs;
-  const plan = { ...planOf(profile, lifetimeMs), mounts: scratch?.mounts };
-  return { profile, plan, scratch, [Symbol.asyncDispose]: async () => scratch?.[Symbol.asyncDispose]() };
-}
-
-function profileOf(
-  { spec, capabilities }: TestRun,
-  { image, imageEnvironment, grant }: ReadyTests,
-  isOnDisk: boolean,
-): Profile {
-  const profile = executeProfile({
-    ...spec,
-    image,
-    scratchStorage: capabilities.scratch,
-    networkEnvironment: grant?.environment,
-    environment: { ...toolVariables, ...imageEnvironment, ...spec.environment },
-  });
-  return { ...profile, ...(isOnDisk ? { scratch: watchedScratch(spec.limits) } : {}), kind: "test" };
+/** A sandbox for the tests, or one like it for what they need. @throws what `planProjectSandbox` throws */
+function planSandbox({ spec, dependencies, capabilities }: TestRun, ready: ReadyTests): Promise<PlannedSandbox> {
+  return planProjectSandbox(spec, { ...ready, kind: "test", capabilities }, dependencies);
 }
