@@ -94,7 +94,7 @@ export class RoomOfWaiting {
       onGiveWay(engine, waiting.length);
       // Those that cannot be removed are in the log, and hold the room.
       await Promise.allSettled(waiting.map((sandbox) => sandbox.remove()));
-      return await this.#startAgain(engine, plan, start);
+      return this.#startAgain(engine, plan, start);
     }
   }
 
