@@ -71,6 +71,8 @@ export class KubernetesStandIn implements AsyncDisposable {
   /** How long the answer to what is made takes, after it was made. */
   answersAfterMs = 0;
   #version = 0;
+  /** By the names of their pods. */
+  readonly #running = new Map<string, SupervisorStandIn[]>();
   readonly #folder = mkdtempSync(path.join(tmpdir(), "glovebox-kubernetes-"));
   readonly #server = http.createServer((request, response) => void this.#answer(request, response));
   #forwarder: TlsForwarder | undefined;
@@ -167,7 +169,9 @@ export class KubernetesStandIn implements AsyncDisposable {
         standIn.transport.on("data", (bytes: Buffer) => client.send(Buffer.concat([Buffer.from([1]), bytes])));
         standIn.transport.on("end", () => client.close(1000));
         this.attached.push(new URL(request.url ?? "", "http://api").searchParams.get("container") ?? "");
-        const pod = this.pods.get(/pods\/([^/]+)\/attach/.exec(request.url ?? "")?.[1] ?? "") ?? {};
+        const name = /pods\/([^/]+)\/attach/.exec(request.url ?? "")?.[1] ?? "";
+        const pod = this.pods.get(name) ?? {};
+        this.#running.set(name, [...(this.#running.get(name) ?? []), standIn]);
         void standIn.next("SETUP").then(() => this.#introduce(standIn, pod));
         void this.#answerDials(standIn, pod);
         void this.#takeFolders(standIn);
@@ -254,7 +258,7 @@ export class KubernetesStandIn implements AsyncDisposable {
     }
     if (method === "DELETE") {
       found["deleted"] = true;
-      for (const { side } of this.supervisors) side.end();
+      for (const { side } of this.#running.get(name) ?? []) side.end();
     } else if (
       found["deleted"] === true &&
       (found["looks"] = Number(found["looks"] ?? 0) + 1) > this.looksWhileEnding

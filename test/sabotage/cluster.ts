@@ -4,6 +4,30 @@ const engine = "src/engines/kubernetes/kubernetes-engine.test.ts";
 
 export const clusterSabotages: readonly Sabotage[] = [
   {
+    id: "kubernetes: every pod that pulls an image is open",
+    file: "src/engines/kubernetes/kubernetes-engine.ts",
+    find: "const isDenied = wall?.isReady ?? true;",
+    replace: "const isDenied = false;",
+    test: "src/engines/kubernetes/network-wall.test.ts",
+    name: "looks out of the pod that the first image is pulled by, and of none of the later ones",
+  },
+  {
+    id: "kubernetes: a pod on its way out is somebody's full quota",
+    file: "src/engines/kubernetes/kubernetes-engine.ts",
+    find: "if (this.#leaving.size === 0 || !isFull(error)) throw error;",
+    replace: "throw error;",
+    test: engine,
+    name: "waits for the end of such a pod only where it holds a quota's room, and at its own end",
+  },
+  {
+    id: "kubernetes: pods on their way out are left when the engine is closed",
+    file: "src/engines/kubernetes/kubernetes-engine.ts",
+    find: "await Promise.all([this.owners.close(), ...this.#leaving]);",
+    replace: "await this.owners.close();",
+    test: engine,
+    name: "waits for the end of such a pod only where it holds a quota's room, and at its own end",
+  },
+  {
     id: "kubernetes: a pod waits for ever for the supervisor's object that somebody deleted",
     file: "src/engines/kubernetes/attach-pod.ts",
     find: "await target.restoreVolumes({ signal });",
@@ -21,7 +45,7 @@ export const clusterSabotages: readonly Sabotage[] = [
   },
   {
     id: "kubernetes: what writes the copies stays beside the sandbox",
-    file: "src/engines/kubernetes/kubernetes-engine.ts",
+    file: "src/engines/kubernetes/attach-pod.ts",
     find: "await channel.close();",
     replace: "await Promise.resolve();",
     test: engine,

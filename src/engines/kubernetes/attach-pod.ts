@@ -1,9 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { throwIfCancelled, untilCancelled } from "../../base/abort.ts";
 import type { CallOptions } from "../engine.ts";
+import { SupervisorChannel } from "../supervised/channel/channel.ts";
+import type { SupervisorTerms } from "../supervised/channel/hello.ts";
 import { lostError } from "../supervised/container/container-errors.ts";
 import type { KubernetesApi } from "./api.ts";
-import type { AttachStream } from "./attach-stream.ts";
+import { AttachStream } from "./attach-stream.ts";
 import { engineTitle, refusal, shownWords, notReached } from "./kubernetes-errors.ts";
 import { startFailure, type Pod } from "./pod-status.ts";
 import { readPod, type PodKey } from "./remove-pod.ts";
@@ -53,6 +55,34 @@ export async function attachPod(
     const everyMs = triesMs.find(({ untilMs }) => waitedMs < untilMs)?.everyMs ?? lateTryMs;
     await untilCancelled(sleep(everyMs), signal);
     waitedMs += everyMs;
+  }
+}
+
+interface SupervisorPlace {
+  readonly target: AttachTarget;
+  readonly terms: SupervisorTerms;
+  readonly epoch: number;
+}
+
+/** Talks to a supervisor whose container no program runs in; it ends with the work. */
+export async function withSupervisor<T>(
+  api: KubernetesApi,
+  { target, terms, epoch }: SupervisorPlace,
+  { signal }: CallOptions,
+  work: (channel: SupervisorChannel) => Promise<T>,
+): Promise<T> {
+  const stream = new AttachStream();
+  const channel = new SupervisorChannel({
+    ...{ transport: stream, terms, epoch },
+    explain: () => Promise.resolve({ error: lostError(engineTitle), isGone: true }),
+  });
+  try {
+    await attachPod(api, target, stream, { signal });
+    await channel.hello();
+    return await work(channel);
+  } finally {
+    // The end of its stream is its own.
+    await channel.close();
   }
 }
 

@@ -435,11 +435,25 @@ describe("KubernetesEngine", () => {
     expect(labelsOfMadePods()).toEqual([expect.objectContaining({ "glovebox.owner": "own-1" })]);
     expect(await engine.images.has("base:1")).toBe(true);
     expect(await engine.images.identity("base:1")).toBe("sha256:1");
-    expect(api.pods.size).toBe(0);
+    await expect.poll(() => api.pods.size).toBe(0);
     await using prebuilt = api.engine(await configFile(), {}, true);
     expect(await prebuilt.images.has("other:1")).toBe(true);
     await prebuilt.create(spec);
     expect(api.pods.get("glovebox-sbx-1")).toMatchObject({ spec: { containers: [{ imagePullPolicy: "Never" }] } });
+  });
+
+  it("waits for the end of such a pod only where it holds a quota's room, and at its own end", async () => {
+    api.looksWhileEnding = 4;
+    await engine.images.pull("base:1");
+    expect(api.pods.size).toBe(1);
+    const full = { status: 403, message: `pods "x" is forbidden: exceeded quota: small` };
+    api.refusals.push({ call: "POST /api/v1/namespaces/boxes/pods", ...full });
+    await expect(engine.create(spec)).resolves.toMatchObject({ id: spec.name });
+    expect([...api.pods.keys()]).toEqual([spec.name]);
+    await engine.images.pull("other:1");
+    expect(api.pods.size).toBe(2);
+    await engine.close();
+    expect([...api.pods.keys()]).toEqual([spec.name]);
   });
 
   it.each([

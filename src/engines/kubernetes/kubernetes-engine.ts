@@ -1,7 +1,10 @@
 import type { EngineSurroundings } from "../engine-surroundings.ts";
 import type { Engine, CallOptions, CapabilityOptions, Container, ContainerSummary, EngineProbe } from "../engine.ts";
 import { readSettings, nameForm, type KubernetesSettings } from "./settings.ts";
+import { setTimeout as sleep } from "node:timers/promises";
+import { untilCancelled } from "../../base/abort.ts";
 import { createId } from "../../base/id.ts";
+import { GloveboxError } from "../../errors/glovebox-error.ts";
 import { defaultLimits } from "../../policy/limits.ts";
 import { programUser } from "../../policy/profile.ts";
 import type { Capabilities } from "../capabilities.ts";
@@ -10,6 +13,7 @@ import type { EngineFinding } from "../engine-finding.ts";
 import { HostUids, farUids } from "../host-uids.ts";
 import { labels as ownLabels, managed } from "../labels.ts";
 import { parseUser } from "../supervised/container/program-request.ts";
+import { reachAddress } from "../supervised/container/reach-address.ts";
 import { SupervisedContainer } from "../supervised/container/supervised-container.ts";
 import { supervisorBinary, type SupervisorBinary } from "../supervised/supervisor-binary.ts";
 import { uninterrupted } from "../docker-api/container/uninterrupted.ts";
@@ -19,9 +23,9 @@ import { checkCluster } from "./check-cluster.ts";
 import { ownCluster, readKubeconfig, serviceAccountFolder, type ClusterAccess, type ConfigFile } from "./kubeconfig.ts";
 import { engineName, refusal, shownWords, configFault, noCluster, engineTitle } from "./kubernetes-errors.ts";
 import { assertPodPossible, noRuntime } from "./kubernetes-refusals.ts";
-import { NetworkWall } from "./network-wall.ts";
+import { NetworkWall, type Reach } from "./network-wall.ts";
 import { ownerReferences } from "./owner.ts";
-import { PodImages, type TrialPod } from "./pod-images.ts";
+import { PodImages, type TriedImage } from "./pod-images.ts";
 import {
   containerName,
   labelsForSelectors,
@@ -34,7 +38,7 @@ import {
   type ManifestOptions,
 } from "./pod-manifest.ts";
 import { PodPlace, type PodPlaceParts } from "./pod-place.ts";
-import { hasEnded, injectedVariables, type Pod } from "./pod-status.ts";
+import { hasEnded, injectedVariables, statusOf, type Pod } from "./pod-status.ts";
 import { diskFolders, podTerms } from "./pod-terms.ts";
 import { readPod, removePod, type PodKey } from "./remove-pod.ts";
 import { ServerLeases } from "./server-leases.ts";
@@ -42,12 +46,10 @@ import { SupervisorObject } from "./supervisor-object.ts";
 import { readConfigText } from "./read-config-text.ts";
 import { gibibyte } from "../../base/bytes.ts";
 import { tarOfFolder } from "../../base/tar-folder.ts";
-import { SupervisorChannel } from "../supervised/channel/channel.ts";
 import type { SupervisorTerms } from "../supervised/channel/hello.ts";
 import { lostError } from "../supervised/container/container-errors.ts";
 import { FolderFiles } from "../supervised/folder-files.ts";
-import { attachPod, type AttachTarget } from "./attach-pod.ts";
-import { AttachStream } from "./attach-stream.ts";
+import { withSupervisor, type AttachTarget } from "./attach-pod.ts";
 
 const sharedNote =
   "Programs on Kubernetes have the user of the process that watches over them: one can end others of its own sandbox, whose calls then say that the sandbox was lost.";
@@ -118,34 +120,6 @@ async function copyFolders(
   });
 }
 
-interface SupervisorPlace {
-  readonly target: AttachTarget;
-  readonly terms: SupervisorTerms;
-  readonly epoch: number;
-}
-
-/** Talks to a supervisor whose container no program runs in; it ends with the work. */
-async function withSupervisor<T>(
-  api: KubernetesApi,
-  { target, terms, epoch }: SupervisorPlace,
-  { signal }: CallOptions,
-  work: (channel: SupervisorChannel) => Promise<T>,
-): Promise<T> {
-  const stream = new AttachStream();
-  const channel = new SupervisorChannel({
-    ...{ transport: stream, terms, epoch },
-    explain: () => Promise.resolve({ error: lostError(engineTitle), isGone: true }),
-  });
-  try {
-    await attachPod(api, target, stream, { signal });
-    await channel.hello();
-    return await work(channel);
-  } finally {
-    // The end of its stream is its own.
-    await channel.close();
-  }
-}
-
 /** The cluster that the deployment names, or the one that this process runs in. @throws ENGINE_UNAVAILABLE */
 export async function findCluster(
   { configFiles, context, namespace }: KubernetesSettings,
@@ -198,6 +172,38 @@ interface MadePod extends PodKey {
   readonly injected: ReadonlySet<string> | null;
 }
 
+/** A pod in which nothing of its image runs. */
+interface TrialPod {
+  readonly reach: Reach;
+  /** The pod as it is now. @throws SANDBOX_LOST */
+  readonly read: () => Promise<Pod>;
+  /** Folders of its image that would lie on the node's disk. */
+  readonly volumes: () => Promise<readonly string[]>;
+}
+
+interface TrialOptions {
+  readonly image: string;
+  readonly isDenied: boolean;
+  readonly signal: AbortSignal | undefined;
+}
+
+const statusLookMs = 100;
+/** How long the end of such a pod is waited for. */
+const leavesMs = 30_000;
+
+/** The kubelet tells what it runs up to two seconds later. */
+async function untilPulled(read: TrialPod["read"], signal: AbortSignal | undefined): Promise<Pod> {
+  for (;;) {
+    const pod = await read();
+    if (statusOf(pod, containerName)?.state?.running !== undefined) return pod;
+    await untilCancelled(sleep(statusLookMs), signal);
+  }
+}
+
+function isFull(error: unknown): boolean {
+  return error instanceof GloveboxError && error.errorType === "CAPACITY";
+}
+
 /** What pods of this engine differ in, beside their spec. */
 type PodTraits = Pick<ManifestOptions, "user" | "isDenied">;
 type Prove = NonNullable<PodPlaceParts["prove"]>;
@@ -228,6 +234,8 @@ export class KubernetesEngine implements Engine {
   readonly #supervisor: SupervisorObject;
   /** Null: the deployment accepts the cluster's network. */
   readonly #wall: NetworkWall | null;
+  /** Removals of pods that have served their purpose. */
+  readonly #leaving = new Set<Promise<void>>();
 
   constructor(options: KubernetesEngineOptions) {
     const { settings, environment, owner: server, now, monotonicMs, prebuiltOnly, randomInteger } = options;
@@ -237,16 +245,7 @@ export class KubernetesEngine implements Engine {
     this.#binary = supervisorBinary(settings.architecture);
     this.#supervisor = new SupervisorObject(this.#api, this.#binary, settings.owner);
     this.owners = new ServerLeases(this.#api, { server, owner: settings.owner, now, monotonicMs });
-    this.#wall = settings.acceptsNetwork
-      ? null
-      : new NetworkWall(this.#api, settings.owner, async (image, work, given) => {
-          const container = await this.#container(await this.#ownTrial(image), { isDenied: false, prove: work }, given);
-          try {
-            await container.start(given);
-          } finally {
-            await container.remove();
-          }
-        });
+    this.#wall = settings.acceptsNetwork ? null : new NetworkWall(this.#api, settings.owner);
     this.images = new PodImages({
       prebuiltOnly,
       tryImage: (image, { signal }) => this.#tryImage(image, signal),
@@ -273,25 +272,18 @@ export class KubernetesEngine implements Engine {
     return kubernetesCapabilities(this.#options.settings);
   }
 
-  async create(spec: ContainerSpec, options: CallOptions = {}): Promise<Container> {
-    assertPodPossible(spec, spec.processUser ?? programUser);
-    const wall = this.#wall;
-    await wall?.ready(spec.image, options);
-    const prove: Prove | undefined = wall === null ? undefined : (reach, pod, given) => wall.prove(reach, pod, given);
-    return this.#container(spec, { isDenied: true, prove }, options);
-  }
-
-  async #container(
-    spec: ContainerSpec,
-    { isDenied, prove }: { readonly isDenied: boolean; readonly prove: Prove | undefined },
-    { signal }: CallOptions,
-  ): Promise<SupervisedContainer> {
+  async create(spec: ContainerSpec, { signal }: CallOptions = {}): Promise<Container> {
     const asked = spec.processUser ?? programUser;
+    assertPodPossible(spec, asked);
+    const wall = this.#wall;
+    const trial = { image: spec.image, isDenied: false, signal };
+    await wall?.ready((look) => this.#withTrialPod(trial, async ({ reach, read }) => look(reach, await read())));
+    const prove: Prove | undefined = wall === null ? undefined : (reach, pod, given) => wall.prove(reach, pod, given);
     const own = asked === programUser ? this.#users.take() : null;
     const processUser = own === null ? asked : `${own}:${own}`;
     const user = parseUser(processUser);
     try {
-      const key = await this.#make(spec, { user, isDenied }, signal);
+      const key = await this.#make(spec, { user, isDenied: true }, signal);
       const { image } = spec;
       const environment = usualEnvironment;
       const onRemoved = (): void => this.#users.release(own);
@@ -314,25 +306,6 @@ export class KubernetesEngine implements Engine {
       this.#users.release(own);
       throw error;
     }
-  }
-
-  async #tryImage(image: string, signal: AbortSignal | undefined): Promise<TrialPod> {
-    const user = parseUser(programUser);
-    const spec = await this.#ownTrial(image);
-    const key = await this.#make(spec, { user, isDenied: true }, signal);
-    const target = { key, image, container: containerName, restoreVolumes: () => this.#supervisor.restore({ signal }) };
-    const epoch = this.#options.randomInteger(1, 65_536);
-    const place = { target, terms: podTerms(this.#binary, user, spec), epoch };
-    const own = new Set(memoryFolders(spec).map(({ path }) => path));
-    return {
-      read: (given) => readPod(this.#api, key, given),
-      volumes: (given) =>
-        withSupervisor(this.#api, place, given, async (channel) => {
-          const { mounts } = await channel.started();
-          return diskFolders(mounts ?? [], own);
-        }),
-      [Symbol.asyncDispose]: () => removePod(this.#api, key),
-    };
   }
 
   async list(
@@ -368,12 +341,55 @@ export class KubernetesEngine implements Engine {
   }
 
   async close(): Promise<void> {
-    await this.owners.close();
+    await Promise.all([this.owners.close(), ...this.#leaving]);
     this.#api.close();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
+  }
+
+  /** Asks the pod for all that is asked of one: what its image is, and what it reaches if no sandbox has asked for that yet. */
+  #tryImage(image: string, signal: AbortSignal | undefined): Promise<TriedImage> {
+    const wall = this.#wall;
+    const isDenied = wall?.isReady ?? true;
+    return this.#withTrialPod({ image, isDenied, signal }, async ({ reach, read, volumes }) => {
+      const pod = await untilPulled(read, signal);
+      // If it does not show anything, a sandbox says so by another one.
+      if (!isDenied) await wall?.ready((look) => look(reach, pod)).catch(() => undefined);
+      return { identity: statusOf(pod, containerName)?.imageID || image, volumes: await volumes() };
+    });
+  }
+
+  /** Does something with a pod in which nothing of its image runs. Its removal is not waited for before the engine is closed. */
+  async #withTrialPod<T>({ image, isDenied, signal }: TrialOptions, work: (pod: TrialPod) => Promise<T>): Promise<T> {
+    const user = parseUser(programUser);
+    const spec = await this.#ownTrial(image);
+    const key = await this.#make(spec, { user, isDenied }, signal);
+    try {
+      const restoreVolumes = (): Promise<void> => this.#supervisor.restore({ signal });
+      const target = { key, image, container: containerName, restoreVolumes };
+      const epoch = this.#options.randomInteger(1, 65_536);
+      const place = { target, terms: podTerms(this.#binary, user, spec), epoch };
+      const own = new Set(memoryFolders(spec).map(({ path }) => path));
+      return await withSupervisor(this.#api, place, { signal }, (channel) =>
+        work({
+          reach: (to) => reachAddress(channel, to),
+          read: async () => {
+            const pod = await readPod(this.#api, key, { signal });
+            if (pod === null) throw lostError(engineTitle);
+            return pod;
+          },
+          volumes: async () => diskFolders((await channel.started()).mounts ?? [], own),
+        }),
+      );
+    } finally {
+      // One that cannot be removed has ended with its stream; a sweep removes it after its hard end.
+      const left: Promise<void> = removePod(this.#api, key, { signal: AbortSignal.timeout(leavesMs) })
+        .catch(() => undefined)
+        .finally(() => this.#leaving.delete(left));
+      this.#leaving.add(left);
+    }
   }
 
   /** What is made when its caller has gone meanwhile is removed. */
@@ -386,7 +402,13 @@ export class KubernetesEngine implements Engine {
     const body = this.#manifest(spec, { ...given, owner });
     return uninterrupted(
       async () => {
-        const answer = await this.#api.call("create a pod", { method: "POST", path, body });
+        const create = { method: "POST", path, body } as const;
+        const answer = await this.#api.call("create a pod", create).catch(async (error: unknown) => {
+          // Pods that are on their way out count for a quota until they are gone.
+          if (this.#leaving.size === 0 || !isFull(error)) throw error;
+          await Promise.all(this.#leaving);
+          return this.#api.call("create a pod", create);
+        });
         const pod = answer.body as unknown as Pod;
         const { name, uid } = pod.metadata;
         return { name, uid, injected: injectedVariables(pod) };

@@ -52,7 +52,7 @@ describe("the wall around pods, where the network is not accepted", () => {
     expect([...api.networkPolicies.values()]).toMatchObject([
       { spec: { podSelector: { matchLabels: { "glovebox.network": "none" } }, policyTypes: ["Ingress", "Egress"] } },
     ]);
-    expect([...api.pods.keys()]).toEqual(["glovebox-sbx-1"]);
+    await expect.poll(() => [...api.pods.keys()]).toEqual(["glovebox-sbx-1"]);
     expect(labelsOfMadePods()[0]).toMatchObject({ "glovebox.owner": "own-1" });
     const [open, sandbox] = api.supervisors;
     expect(open!.got("DIAL")[0]!.fields).toMatchObject({ port: 10_250, tail: Buffer.from([10, 0, 0, 1]) });
@@ -60,6 +60,25 @@ describe("the wall around pods, where the network is not accepted", () => {
     expect(sandbox!.got("SPAWN")).toEqual([]);
     await (await engine.create({ ...spec, name: "two" })).start();
     expect(api.supervisors).toHaveLength(3);
+  });
+
+  it("looks out of the pod that the first image is pulled by, and of none of the later ones", async () => {
+    api.reaches = (labels) => !denied(labels);
+    await engine.images.pull("base:1");
+    await engine.images.pull("other:1");
+    await started();
+    expect(labelsOfMadePods().map((labels) => denied(labels as Readonly<Record<string, string>>))).toEqual([
+      ...[false, true, true],
+    ]);
+    expect(api.supervisors.map((each) => each.got("DIAL").length)).toEqual([2, 0, 6]);
+  });
+
+  it("pulls an image where nothing can be shown, and asks again by another pod before it runs anything", async () => {
+    await engine.images.pull("base:1");
+    expect((await failureOf(engine.create(spec), "UNSUPPORTED")).message).toMatch(/Nothing shows whether/);
+    api.reaches = (labels) => !denied(labels);
+    await started();
+    expect(api.supervisors).toHaveLength(4);
   });
 
   it("refuses a cluster that does not enforce policies, and makes the policy again for the next sandbox", async () => {
@@ -87,6 +106,6 @@ describe("the wall around pods, where the network is not accepted", () => {
 
   it("takes a pod that reaches nothing anyway for no proof", async () => {
     expect((await failureOf(engine.create(spec), "UNSUPPORTED")).message).toMatch(/Nothing shows whether/);
-    expect(api.pods.size).toBe(0);
+    await expect.poll(() => api.pods.size).toBe(0);
   });
 });

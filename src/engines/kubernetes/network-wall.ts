@@ -12,12 +12,8 @@ import type { Pod } from "./pod-status.ts";
 /** Whether a pod connects to a target. */
 export type Reach = (target: NetworkTarget) => Promise<boolean>;
 
-/** Starts a pod that no policy of ours denies anything, lets the work look out of it, and removes it. */
-export type WithOpenPod = (
-  image: string,
-  work: (reach: Reach, pod: Pod) => Promise<void>,
-  options: CallOptions,
-) => Promise<void>;
+/** Lets the work look out of a pod that no policy of ours denies anything. */
+export type WithOpenPod = (work: (reach: Reach, pod: Pod) => Promise<void>) => Promise<void>;
 
 const policyName = "glovebox-sandboxes";
 const maxNameChars = 253;
@@ -35,22 +31,25 @@ const minClosedLooks = 2;
  */
 export class NetworkWall {
   readonly #api: KubernetesApi;
-  readonly #withOpenPod: WithOpenPod;
   readonly #owner: string | undefined;
   /** What an open pod has reached. */
   #targets: Promise<readonly NetworkTarget[]> | undefined;
   /** Whether a pod of this server was ever seen closed: then the cluster enforces policies, if not always in time. */
   #hasHeld = false;
 
-  constructor(api: KubernetesApi, owner: string | undefined, withOpenPod: WithOpenPod) {
+  constructor(api: KubernetesApi, owner: string | undefined) {
     this.#api = api;
     this.#owner = owner;
-    this.#withOpenPod = withOpenPod;
   }
 
-  /** Has the policy there, and knows what shows that it is in force. @throws UNSUPPORTED, and what a start throws */
-  async ready(image: string, options: CallOptions): Promise<void> {
-    const targets = (this.#targets ??= this.#prepare(image, options));
+  /** Whether no open pod is needed any more: what shows that the policy is in force is known, or another pod finds it out. */
+  get isReady(): boolean {
+    return this.#targets !== undefined;
+  }
+
+  /** Has the policy there, and knows what shows that it is in force. @throws UNSUPPORTED, and what the open pod throws */
+  async ready(withOpenPod: WithOpenPod): Promise<void> {
+    const targets = (this.#targets ??= this.#prepare(withOpenPod));
     targets.catch(() => {
       this.#targets = undefined;
     });
@@ -75,21 +74,17 @@ export class NetworkWall {
     throw this.#hasHeld ? notInTime() : notEnforced();
   }
 
-  async #prepare(image: string, options: CallOptions): Promise<readonly NetworkTarget[]> {
+  async #prepare(withOpenPod: WithOpenPod): Promise<readonly NetworkTarget[]> {
     await this.#makePolicy();
     const { access } = await this.#api.connection();
     const server = { address: access.url.hostname.replace(/^\[|\]$/g, ""), port: Number(access.url.port || 443) };
     const found: NetworkTarget[] = [];
-    await this.#withOpenPod(
-      image,
-      async (reach, pod) => {
-        // The server's name may lead to this machine only.
-        const candidates = [...targetsOf(pod), ...(isIP(server.address) === 0 ? [] : [server])];
-        const reached = await Promise.all(candidates.map(reach));
-        found.push(...candidates.filter((_, index) => reached[index]));
-      },
-      options,
-    );
+    await withOpenPod(async (reach, pod) => {
+      // The server's name may lead to this machine only.
+      const candidates = [...targetsOf(pod), ...(isIP(server.address) === 0 ? [] : [server])];
+      const reached = await Promise.all(candidates.map(reach));
+      found.push(...candidates.filter((_, index) => reached[index]));
+    });
     if (found.length === 0) throw notProvable();
     return found;
   }

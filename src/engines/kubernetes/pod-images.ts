@@ -1,26 +1,22 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { throwIfCancelled } from "../../base/abort.ts";
 import type { CallOptions, ImageStore, ImageSummary, PullOptions } from "../engine.ts";
 import { imageUnavailable } from "../image-errors.ts";
 import { noBuild, noRemoval } from "./kubernetes-refusals.ts";
-import { containerName } from "./pod-manifest.ts";
-import type { Pod } from "./pod-status.ts";
-import { startFailure } from "./pod-status.ts";
 
-/** A pod that does nothing but have its image pulled. */
-export interface TrialPod extends AsyncDisposable {
-  read(options: CallOptions): Promise<Pod | null>;
-  /** Folders of its image that would lie on the node's disk; asked once it runs. */
-  volumes(options: CallOptions): Promise<readonly string[]>;
+/** What a pod has shown of its image. */
+export interface TriedImage {
+  /** As the node names it. */
+  readonly identity: string;
+  /** Folders of it that would lie on the node's disk. */
+  readonly volumes: readonly string[];
 }
 
 export interface PodImagesParts {
   /** Whether none may be pulled: an image that is missing is told of at the start. */
   readonly prebuiltOnly: boolean;
-  readonly tryImage: (image: string, options: CallOptions) => Promise<TrialPod>;
+  /** Has a pod pull it, in which nothing of it runs. */
+  readonly tryImage: (image: string, options: CallOptions) => Promise<TriedImage>;
 }
-
-const lookMs = 200;
 
 /**
  * The cluster's images. Its nodes do not tell who may only make pods what they have: an image is there when a pod of this server has
@@ -89,19 +85,8 @@ export class PodImages implements ImageStore {
 
   async #try(reference: string, { signal }: CallOptions): Promise<void> {
     throwIfCancelled(signal);
-    await using trial = await this.#parts.tryImage(reference, { signal });
-    for (;;) {
-      const pod = await trial.read({ signal });
-      if (pod === null) throw imageUnavailable(reference, "the pod that tried it was removed");
-      const container = pod.status?.containerStatuses?.find(({ name }) => name === containerName);
-      if (container?.state?.running !== undefined) {
-        this.#volumes.set(reference, await trial.volumes({ signal }));
-        this.#identities.set(reference, container.imageID || reference);
-        return;
-      }
-      const failure = startFailure(pod, { image: reference, container: containerName });
-      if (failure !== null) throw failure;
-      await sleep(lookMs, undefined, { signal });
-    }
+    const { identity, volumes } = await this.#parts.tryImage(reference, { signal });
+    this.#volumes.set(reference, volumes);
+    this.#identities.set(reference, identity);
   }
 }

@@ -55,7 +55,8 @@ export function injectedVariables({ spec }: Pod): ReadonlySet<string> | null {
   return envFrom.length > 0 ? null : new Set(env.map(({ name }) => name));
 }
 
-function statusOf({ status }: Pod, container: string): ContainerStatus | undefined {
+/** Of one of its containers, as the kubelet tells it. */
+export function statusOf({ status }: Pod, container: string): ContainerStatus | undefined {
   return status?.containerStatuses?.find(({ name }) => name === container);
 }
 
