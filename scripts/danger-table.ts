@@ -1,5 +1,4 @@
-import type { KnownDanger } from "../src/operations/doctor/known-danger.ts";
-import { knownDangers } from "../src/operations/doctor/known-dangers.ts";
+import { knownDangers, type KnownDanger } from "../src/operations/known-dangers.ts";
 import { replaceMarked } from "./marked-section.ts";
 
 /** The text of docs/doctor.md with the current table of the versions that doctor warns about. */

@@ -13,17 +13,14 @@ import type {
   SessionRunOptions,
 } from "../src/library/objects/generated/options.ts";
 import type { DoctorReport, ExecuteResult, Metrics, TestsResult } from "../src/library/objects/generated/results.ts";
-import type { DoctorResponse } from "../src/operations/doctor/doctor-contract.ts";
+import type { DoctorResponse } from "../src/operations/doctor-contract.ts";
 import type { PullImagesRequest } from "../src/operations/images-contract.ts";
-import type { GetMetricsResponse } from "../src/operations/metrics/get-metrics-contract.ts";
-import type { ListAlertsRequest } from "../src/operations/metrics/list-alerts-contract.ts";
-import type { RunTestsResponse } from "../src/operations/run-tests-contract.ts";
-import type { CreateEnvironmentRequest } from "../src/operations/environments/create-environment-contract.ts";
-import type { RunCommandRequest } from "../src/operations/environments/run-command-contract.ts";
+import type { GetMetricsResponse, ListAlertsRequest } from "../src/operations/metrics-contract.ts";
+import type { RunTestsResponse } from "../src/operations/tests-contract.ts";
+import type { CreateEnvironmentRequest, RunCommandRequest } from "../src/operations/environments-contract.ts";
 import type { ExecuteRequest, ExecuteResponse } from "../src/operations/execute-contract.ts";
-import type { StartProcessRequest } from "../src/operations/processes/start-process-contract.ts";
-import type { RunCodeRequest } from "../src/operations/session/run-code-contract.ts";
-import type { OpenSessionRequest } from "../src/operations/session/sessions-contract.ts";
+import type { StartProcessRequest } from "../src/operations/processes-contract.ts";
+import type { RunCodeRequest, OpenSessionRequest } from "../src/operations/session-contract.ts";
 
 /** Without what the formatter adds. */
 const plain = (text: string): string => text.replaceAll(/[\s()|]/g, "");

@@ -1,39 +1,49 @@
 import { z } from "zod";
 import { settingsSchema } from "../../src/config/settings-schema.ts";
-import { runAgentContract } from "../../src/operations/run-agent-contract.ts";
-import { doctorContract } from "../../src/operations/doctor/doctor-contract.ts";
-import { createEnvironmentContract } from "../../src/operations/environments/create-environment-contract.ts";
-import { listEnvironmentsContract } from "../../src/operations/environments/environments-contract.ts";
-import { runCommandContract } from "../../src/operations/environments/run-command-contract.ts";
+import { runAgentContract } from "../../src/operations/agent-contract.ts";
+import { doctorContract } from "../../src/operations/doctor-contract.ts";
+import {
+  createEnvironmentContract,
+  listEnvironmentsContract,
+  runCommandContract,
+} from "../../src/operations/environments-contract.ts";
 import { executeCodeContract } from "../../src/operations/execute-contract.ts";
 import {
   editFileContract,
   listFilesContract,
   readFileContract,
   writeFileContract,
+  downloadFileContract,
 } from "../../src/operations/files-contract.ts";
-import { downloadFileContract } from "../../src/operations/bytes-contract.ts";
 import { buildImagesContract, listImagesContract, pullImagesContract } from "../../src/operations/images-contract.ts";
-import { readLogsContract } from "../../src/operations/read-logs-contract.ts";
-import { getMetricsContract } from "../../src/operations/metrics/get-metrics-contract.ts";
-import { listAlertsContract } from "../../src/operations/metrics/list-alerts-contract.ts";
+import { readLogsContract } from "../../src/operations/logs-contract.ts";
+import { getMetricsContract, listAlertsContract } from "../../src/operations/metrics-contract.ts";
 import { checkMountContract, listMountsContract } from "../../src/operations/mounts-contract.ts";
 import { listPackagesContract, prunePackagesContract } from "../../src/operations/packages-contract.ts";
-import { previewStatusContract, stopPreviewContract } from "../../src/operations/previews/previews-contract.ts";
-import { startPreviewContract } from "../../src/operations/previews/start-preview-contract.ts";
+import {
+  previewStatusContract,
+  stopPreviewContract,
+  startPreviewContract,
+} from "../../src/operations/previews-contract.ts";
 import {
   listProcessesContract,
   stopProcessContract,
   writeStdinContract,
-} from "../../src/operations/processes/processes-contract.ts";
-import { startProcessContract } from "../../src/operations/processes/start-process-contract.ts";
-import { copyIntoSandboxContract } from "../../src/operations/sandboxes/copy-contract.ts";
-import { execInSandboxContract, openTerminalContract } from "../../src/operations/sandboxes/exec-contract.ts";
-import { listSandboxesContract, pruneSandboxesContract } from "../../src/operations/sandboxes/sandboxes-contract.ts";
-import { runCodeContract } from "../../src/operations/session/run-code-contract.ts";
-import { createContextContract } from "../../src/operations/session/contexts-contract.ts";
-import { listSessionsContract, openSessionContract } from "../../src/operations/session/sessions-contract.ts";
-import { runTestsContract } from "../../src/operations/run-tests-contract.ts";
+  startProcessContract,
+} from "../../src/operations/processes-contract.ts";
+import {
+  copyIntoSandboxContract,
+  execInSandboxContract,
+  openTerminalContract,
+} from "../../src/operations/live-sandbox-contract.ts";
+import { listSandboxesContract, pruneSandboxesContract } from "../../src/operations/sandboxes-contract.ts";
+import {
+  runCodeContract,
+  createContextContract,
+  listSessionsContract,
+  openSessionContract,
+} from "../../src/operations/session-contract.ts";
+import { runTestsContract } from "../../src/operations/tests-contract.ts";
 import { fieldNames, TypeWriter, type Schema, type TypeForm } from "./schema-type.ts";
 
 /** A type, the schema that it is written from, a sentence about it, and the fields that an object already knows. */

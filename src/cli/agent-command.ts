@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import { engineChoices } from "../config/engine-words.ts";
 import { agentNames } from "../policy/agent-names.ts";
 import { invalidField } from "../errors/glovebox-error.ts";
-import { runAgentContract, type RunAgentResponse } from "../operations/run-agent-contract.ts";
+import { runAgentContract, type RunAgentResponse } from "../operations/agent-contract.ts";
 import type { CommandIo, SetExitCode } from "./command-io.ts";
 import { exitCodeOf, exitCodes } from "./exit-code.ts";
 import { openCalls } from "./open-calls.ts";

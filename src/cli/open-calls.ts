@@ -1,6 +1,5 @@
 import { readServerAddress, type ServerAddress } from "../config/server-address.ts";
-import type { OperationCall } from "../operations/contract/operation-call.ts";
-import type { OperationContract, ResponseOf } from "../operations/contract/operation-contract.ts";
+import type { OperationCall, OperationContract, ResponseOf } from "../operations/contract/operation-contract.ts";
 import { parseRequest } from "../operations/contract/parse-request.ts";
 import type { Caller } from "../library/objects/calls.ts";
 import { plainLog } from "./output/plain-log.ts";

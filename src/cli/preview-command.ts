@@ -7,16 +7,20 @@ import { nameOption, quietOption } from "./output/name-option.ts";
 import { pathAndCommand } from "./path-and-command.ts";
 import { GloveboxError, invalidField } from "../errors/glovebox-error.ts";
 import { followLog } from "../library/objects/follow-log.ts";
-import { readLogsContract } from "../operations/read-logs-contract.ts";
-import type { PreviewRow } from "../operations/previews/preview-schema.ts";
-import { previewStatusContract, stopPreviewContract } from "../operations/previews/previews-contract.ts";
+import { readLogsContract } from "../operations/logs-contract.ts";
+import {
+  previewStatusContract,
+  stopPreviewContract,
+  startPreviewContract,
+  type PreviewRow,
+  type StartPreviewResponse,
+} from "../operations/previews-contract.ts";
 import { exitCodes } from "./exit-code.ts";
 import { printEntry, type LogEntry } from "./print-entry.ts";
 import { describeError } from "./output/error-report.ts";
 import { withOptionWords } from "./output/option-words.ts";
 import { spawn } from "node:child_process";
 import { browserCommand } from "./browser-command.ts";
-import { startPreviewContract, type StartPreviewResponse } from "../operations/previews/start-preview-contract.ts";
 import { definedOnly, limitsOfOptions, parseNetworkOption, parseVariable, secretsOf } from "./run-options.ts";
 import { toShellLine } from "./shell-line.ts";
 

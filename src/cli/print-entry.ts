@@ -1,5 +1,5 @@
 import { untilWritable } from "../base/streams/until-writable.ts";
-import type { ReadLogsResponse } from "../operations/read-logs-contract.ts";
+import type { ReadLogsResponse } from "../operations/logs-contract.ts";
 import type { CommandIo } from "./command-io.ts";
 import type { OutputStream } from "./output/program-output.ts";
 import { escapeControls, escapeLine } from "./output/terminal-escape.ts";

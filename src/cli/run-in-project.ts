@@ -1,5 +1,5 @@
 import { GloveboxError, invalidField } from "../errors/glovebox-error.ts";
-import { runInProjectContract, type RunInProjectResponse } from "../operations/environments/run-in-project-contract.ts";
+import { runInProjectContract, type RunInProjectResponse } from "../operations/project-contract.ts";
 import type { CommandIo } from "./command-io.ts";
 import { exitCodeOf } from "./exit-code.ts";
 import { openCalls } from "./open-calls.ts";

@@ -4,7 +4,7 @@ import { engineChoices } from "../config/engine-words.ts";
 import { readHost } from "../config/host/host.ts";
 import { errorCode } from "../errors/error-code.ts";
 import { GloveboxError, invalidField } from "../errors/glovebox-error.ts";
-import { countsLine, runTestsContract, type RunTestsResponse } from "../operations/run-tests-contract.ts";
+import { countsLine, runTestsContract, type RunTestsResponse } from "../operations/tests-contract.ts";
 import type { CommandIo, SetExitCode } from "./command-io.ts";
 import { exitCodes } from "./exit-code.ts";
 import { openCalls } from "./open-calls.ts";

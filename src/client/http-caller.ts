@@ -1,8 +1,13 @@
 import { z } from "zod";
 import { GloveboxError, invalidField } from "../errors/glovebox-error.ts";
-import type { OperationCall } from "../operations/contract/operation-call.ts";
-import { inputType, takesInput } from "../operations/contract/input-body.ts";
-import type { OperationContract, RequestOf, ResponseOf } from "../operations/contract/operation-contract.ts";
+import {
+  inputType,
+  takesInput,
+  type OperationCall,
+  type OperationContract,
+  type RequestOf,
+  type ResponseOf,
+} from "../operations/contract/operation-contract.ts";
 import type { Caller } from "../library/objects/calls.ts";
 import type { HttpCallerOptions } from "./connect-options.ts";
 import { pause } from "../library/objects/pause.ts";
@@ -10,10 +15,13 @@ import { brokenConnection, strangeAnswer, cutAnswer } from "./network-failure.ts
 import { checkedResponse, errorOfWire, eventOf } from "./wire-answer.ts";
 import { liveCall } from "./live-call.ts";
 import { pathOfFields, pathSegment, requestOfRoute, unsupported, type RouteRequest } from "./request-of-route.ts";
-import { ownSandboxesSchema, removedSandboxSchema } from "../operations/sandboxes/sandbox-state-schema.ts";
-import { listSandboxesContract, removeSandboxesContract } from "../operations/sandboxes/sandboxes-contract.ts";
-import { wireErrorSchema } from "../operations/contract/wire-error-schema.ts";
-import { wireEventSchema, type WireEvent } from "../operations/contract/wire-events.ts";
+import {
+  ownSandboxesSchema,
+  removedSandboxSchema,
+  listSandboxesContract,
+  removeSandboxesContract,
+} from "../operations/sandboxes-contract.ts";
+import { wireErrorSchema, wireEventSchema, type WireEvent } from "../operations/contract/wire-messages.ts";
 
 const ticketSchema = z.object({ ticket: z.string() });
 

@@ -1,6 +1,5 @@
 import { GloveboxError } from "../errors/glovebox-error.ts";
-import type { OperationCall } from "../operations/contract/operation-call.ts";
-import type { OperationContract } from "../operations/contract/operation-contract.ts";
+import type { OperationCall, OperationContract } from "../operations/contract/operation-contract.ts";
 import {
   firstLiveCredit,
   liveEventSchema,
@@ -9,7 +8,7 @@ import {
   liveStreams,
   type ClientMessage,
   type LiveEvent,
-} from "../operations/contract/live-messages.ts";
+} from "../operations/contract/wire-messages.ts";
 import { cutAnswer, strangeAnswer } from "./network-failure.ts";
 import { checkedResponse, errorOfWire, eventOf } from "./wire-answer.ts";
 

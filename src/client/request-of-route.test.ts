@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { listProcessesContract } from "../operations/processes/processes-contract.ts";
+import { listProcessesContract } from "../operations/processes-contract.ts";
 import { listMountsContract } from "../operations/mounts-contract.ts";
 import { readFileContract, writeFileContract } from "../operations/files-contract.ts";
-import { runCodeContract } from "../operations/session/run-code-contract.ts";
+import { runCodeContract } from "../operations/session-contract.ts";
 import { requestOfRoute } from "./request-of-route.ts";
 
 describe("where a request goes", () => {

@@ -1,5 +1,5 @@
 import { signal, type ReadonlySignal } from "@preact/signals";
-import type { ReadLogsResponse } from "../operations/read-logs-contract.ts";
+import type { ReadLogsResponse } from "../operations/logs-contract.ts";
 import { ApiFailure } from "./api-failure.ts";
 import { ask, sandboxPath } from "./ask.ts";
 import { pause } from "./polling.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { WireAlert } from "../operations/contract/alert-schema.ts";
+import type { WireAlert } from "../operations/contract/program-schema.ts";
 import { joinAlerts } from "./join-alerts.ts";
 
 let second = 0;

@@ -1,4 +1,4 @@
-import type { WireAlert } from "../operations/contract/alert-schema.ts";
+import type { WireAlert } from "../operations/contract/program-schema.ts";
 
 /** One alert from its start to its end. */
 export interface JoinedAlert {

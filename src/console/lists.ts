@@ -1,6 +1,6 @@
 import { signal, type ReadonlySignal } from "@preact/signals";
-import type { WireAlert } from "../operations/contract/alert-schema.ts";
-import type { OwnSandboxes } from "../operations/sandboxes/sandbox-state-schema.ts";
+import type { WireAlert } from "../operations/contract/program-schema.ts";
+import type { OwnSandboxes } from "../operations/sandboxes-contract.ts";
 import type { ApiFailure } from "./api-failure.ts";
 import { ask } from "./ask.ts";
 import { joinAlerts, type JoinedAlert } from "./join-alerts.ts";

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { WireSample } from "../operations/metrics/sample-schema.ts";
+import type { WireSample } from "../operations/metrics-contract.ts";
 import { highest, joined, newest, seriesOf } from "./metrics-view.tsx";
 
 const sample = (second: number, more: Partial<WireSample> = {}): WireSample => ({

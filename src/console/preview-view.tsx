@@ -4,7 +4,7 @@ import { Untrusted } from "./untrusted.tsx";
 import { Empty } from "./views/empty.tsx";
 import { Failure } from "./views/failure.tsx";
 import { signal, type ReadonlySignal } from "@preact/signals";
-import type { PreviewRow } from "../operations/previews/preview-schema.ts";
+import type { PreviewRow } from "../operations/previews-contract.ts";
 import type { ApiFailure } from "./api-failure.ts";
 import { ask } from "./ask.ts";
 import { poll } from "./polling.ts";

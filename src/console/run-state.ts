@@ -1,5 +1,5 @@
 import { signal, type ReadonlySignal } from "@preact/signals";
-import type { SandboxStateAnswer } from "../operations/sandboxes/sandbox-state-schema.ts";
+import type { SandboxStateAnswer } from "../operations/sandboxes-contract.ts";
 import type { ApiFailure } from "./api-failure.ts";
 import { ask, sandboxPath } from "./ask.ts";
 import { poll } from "./polling.ts";

@@ -1,4 +1,4 @@
-import type { RunTestsResponse } from "../operations/run-tests-contract.ts";
+import type { RunTestsResponse } from "../operations/tests-contract.ts";
 
 /** Null unless it is the result of a test run. */
 export function readTestResult(result: unknown): RunTestsResponse | null {

@@ -1,10 +1,9 @@
 import type { ComponentChildren, VNode } from "preact";
 import { useMemo, useState, useEffect } from "preact/hooks";
-import type { RunTestsResponse } from "../operations/run-tests-contract.ts";
+import type { RunTestsResponse, ReadTestReportResponse } from "../operations/tests-contract.ts";
 import { Untrusted, UntrustedOutput } from "./untrusted.tsx";
 import { Empty } from "./views/empty.tsx";
 import { verdictOf } from "./views/words.ts";
-import type { ReadTestReportResponse } from "../operations/read-test-report-contract.ts";
 import { ask, sandboxPath } from "./ask.ts";
 import { durationText } from "./amounts.ts";
 import { Icon, type IconName } from "./views/icon.tsx";

@@ -2,8 +2,12 @@ import { createId, createToken } from "../base/id.ts";
 import { secretCheck } from "../base/http/same-secret.ts";
 import { GloveboxError } from "../errors/glovebox-error.ts";
 import { listFilesContract } from "../operations/files-contract.ts";
-import { endSessionContract } from "../operations/session/end-session-contract.ts";
-import { getSessionContract, openSessionContract, type SessionRow } from "../operations/session/sessions-contract.ts";
+import {
+  endSessionContract,
+  getSessionContract,
+  openSessionContract,
+  type SessionRow,
+} from "../operations/session-contract.ts";
 import type { Platform } from "../platform/platform.ts";
 import { homeFolder } from "./envd/inside-path.ts";
 import { E2bRefusal } from "./refusal.ts";

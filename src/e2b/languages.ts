@@ -1,4 +1,4 @@
-import type { RunCodeRequest } from "../operations/session/run-code-contract.ts";
+import type { RunCodeRequest } from "../operations/session-contract.ts";
 import { E2bRefusal } from "./refusal.ts";
 
 type Language = NonNullable<RunCodeRequest["language"]>;

@@ -1,5 +1,5 @@
 import { mebibyte } from "../base/bytes.ts";
-import { getMetricsContract } from "../operations/metrics/get-metrics-contract.ts";
+import { getMetricsContract } from "../operations/metrics-contract.ts";
 import type { Platform } from "../platform/platform.ts";
 import type { E2bSandbox } from "./e2b-sandbox.ts";
 

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { maxJsonValues } from "../base/bounded-json.ts";
-import type { RunCodeResponse } from "../operations/session/run-code-contract.ts";
+import type { RunCodeResponse } from "../operations/session-contract.ts";
 import { eventsOf, notesOf, parseShownJson } from "./serve-interpreter.ts";
 
 const completed: RunCodeResponse = {

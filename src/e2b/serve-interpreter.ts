@@ -9,8 +9,7 @@ import { StringDecoder } from "node:string_decoder";
 import { z, type ZodType } from "zod";
 import { kibibyte } from "../base/bytes.ts";
 import { toGloveboxError } from "../errors/glovebox-error.ts";
-import { textsByName } from "../operations/contract/bounded-schemas.ts";
-import { maxEnvironmentEntries } from "../operations/contract/request-maxima.ts";
+import { textsByName, maxEnvironmentEntries } from "../operations/contract/request-schemas.ts";
 import { parseRequest } from "../operations/contract/parse-request.ts";
 import {
   interruptContextContract,
@@ -18,8 +17,9 @@ import {
   endContextContract,
   listContextsContract,
   restartContextContract,
-} from "../operations/session/contexts-contract.ts";
-import { runCodeContract, type RunCodeResponse } from "../operations/session/run-code-contract.ts";
+  runCodeContract,
+  type RunCodeResponse,
+} from "../operations/session-contract.ts";
 import { globalVariables } from "./envd/global-variables.ts";
 import { ExecutionStream, type ExecutionEvent } from "./execution-stream.ts";
 import { bashContext, findLanguage, inInterpreter, isBash, type InterpreterLanguage } from "./languages.ts";

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from "fastify";
-import type { OperationCall } from "../operations/contract/operation-call.ts";
+import type { OperationCall } from "../operations/contract/operation-contract.ts";
 
 /** Who makes a request; everything that it creates belongs to the principal. */
 export interface Caller {

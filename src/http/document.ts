@@ -1,15 +1,20 @@
-import { takesBody, type OperationContract, type Route } from "../operations/contract/operation-contract.ts";
+import {
+  takesBody,
+  inputType,
+  takesInput,
+  type OperationContract,
+  type Route,
+} from "../operations/contract/operation-contract.ts";
 import {
   listOwnSandboxesRequestSchema,
   ownSandboxesSchema,
   removedSandboxSchema,
   removeSandboxQuerySchema,
   sandboxStateSchema,
-} from "../operations/sandboxes/sandbox-state-schema.ts";
+} from "../operations/sandboxes-contract.ts";
 import { fieldsOf, jsonSchema, type JsonObject } from "./json-schemas.ts";
 import { errorResponses, json, sharedParameters, sharedSchemas, schemaRef } from "./shared-parts.ts";
 import { bytesType } from "./accepts-bytes.ts";
-import { inputType, takesInput } from "../operations/contract/input-body.ts";
 
 const content = { [bytesType]: { schema: { type: "string", format: "binary" } } };
 

@@ -3,8 +3,8 @@ import { settlesWithin } from "../base/abort.ts";
 import { kibibyte } from "../base/bytes.ts";
 import { untilWritable } from "../base/streams/until-writable.ts";
 import { WireEncoder } from "../live/wire-encoder.ts";
-import type { OperationEvent } from "../operations/contract/operation-event.ts";
-import type { WireEvent } from "../operations/contract/wire-events.ts";
+import type { OperationEvent } from "../operations/contract/operation-contract.ts";
+import type { WireEvent } from "../operations/contract/wire-messages.ts";
 import { textOf, type WireAnswer } from "./server/wire-answer.ts";
 import type { StreamFormat } from "./answer-form.ts";
 

@@ -3,7 +3,7 @@ import type { WebSocket } from "@fastify/websocket";
 import { settlesWithin } from "../base/abort.ts";
 import type { ErrorType } from "../errors/catalogue.ts";
 import { toGloveboxError } from "../errors/glovebox-error.ts";
-import { readLogsContract } from "../operations/read-logs-contract.ts";
+import { readLogsContract } from "../operations/logs-contract.ts";
 import type { RequestOf } from "../operations/contract/operation-contract.ts";
 import type { Caller } from "./caller.ts";
 import type { RouteContext } from "./routes/route-context.ts";

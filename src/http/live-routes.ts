@@ -15,7 +15,7 @@ import { LiveConnection, liveBytes } from "../live/live-connection.ts";
 /** Codes of WebSocket. */
 const closed = { refused: 1008 } as const;
 
-/** A WebSocket for each operation that has a channel (`live-messages.ts`). */
+/** A WebSocket for each operation that has a channel (`wire-messages.ts`). */
 export function addLiveRoutes(app: FastifyInstance, context: RouteContext): void {
   for (const contract of context.operations) {
     if (contract.audience !== "everyone" || contract.channel === undefined) continue;

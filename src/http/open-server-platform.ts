@@ -1,5 +1,5 @@
 import { loadHostConfig } from "../config/host-config.ts";
-import type { GrantOf } from "../operations/contract/grant.ts";
+import type { GrantOf } from "../operations/contract/operation-contract.ts";
 import { createPlatform, type Platform, type SettledSessions } from "../platform/platform.ts";
 
 export type { SettledSessions } from "../platform/platform.ts";

@@ -1,7 +1,6 @@
 import { errorCatalogue, type ErrorType } from "../errors/catalogue.ts";
-import { wireErrorSchema } from "../operations/contract/wire-error-schema.ts";
-import { wireEventSchema } from "../operations/contract/wire-events.ts";
-import { acceptedSchema } from "../operations/sandboxes/sandbox-state-schema.ts";
+import { wireErrorSchema, wireEventSchema } from "../operations/contract/wire-messages.ts";
+import { acceptedSchema } from "../operations/sandboxes-contract.ts";
 import { jsonSchema, type JsonObject } from "./json-schemas.ts";
 
 export const schemaRef = (name: string): JsonObject => ({ $ref: `#/components/schemas/${name}` });

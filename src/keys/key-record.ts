@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { issueWords } from "../operations/contract/issue-words.ts";
+import { issueWords } from "../operations/contract/parse-request.ts";
 import { GloveboxError } from "../errors/glovebox-error.ts";
 import { hostPath, limitNumber, wholeNumber } from "../config/leaf-schemas.ts";
 import { checkGrantedImage } from "../policy/granted-images.ts";

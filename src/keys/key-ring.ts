@@ -1,7 +1,7 @@
 import { timingSafeEqual } from "node:crypto";
 import type { Logger } from "../base/logger.ts";
 import { GloveboxError } from "../errors/glovebox-error.ts";
-import type { Grant } from "../operations/contract/grant.ts";
+import type { Grant } from "../operations/contract/operation-contract.ts";
 import { keyPrincipalPrefix } from "../policy/principal.ts";
 import { parseKeysFile, type KeyRecord } from "./key-record.ts";
 import { digestOf, idOf } from "./key-text.ts";

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { firstLiveCredit, maxLiveBytes } from "../operations/contract/live-messages.ts";
+import { firstLiveCredit, maxLiveBytes } from "../operations/contract/wire-messages.ts";
 import { LiveInput } from "./live-connection.ts";
 
 it("joins what comes byte by byte, and grants anew what was taken", async () => {

@@ -9,9 +9,8 @@ import {
   liveCreditPortion,
   type ClientMessage,
   type LiveEvent,
-} from "../operations/contract/live-messages.ts";
-import type { OperationCall } from "../operations/contract/operation-call.ts";
-import type { OperationEvent, SignalToSend } from "../operations/contract/operation-event.ts";
+} from "../operations/contract/wire-messages.ts";
+import type { OperationCall, OperationEvent, SignalToSend } from "../operations/contract/operation-contract.ts";
 import { GloveboxError, invalidField } from "../errors/glovebox-error.ts";
 import { WireEncoder } from "./wire-encoder.ts";
 import { GrowingBuffer } from "../base/streams/growing-buffer.ts";

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { WireEvent } from "../operations/contract/wire-events.ts";
-import { wireEventSchema } from "../operations/contract/wire-events.ts";
+import { wireEventSchema, type WireEvent } from "../operations/contract/wire-messages.ts";
 import { WireEncoder } from "./wire-encoder.ts";
 
 const output = (encoder: WireEncoder, ...bytes: number[]): WireEvent[] =>

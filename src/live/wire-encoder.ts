@@ -1,6 +1,6 @@
 import { invalidUtf8Offset, trailingPart } from "../base/streams/utf8.ts";
-import type { OperationEvent } from "../operations/contract/operation-event.ts";
-import type { WireEvent } from "../operations/contract/wire-events.ts";
+import type { OperationEvent } from "../operations/contract/operation-contract.ts";
+import type { WireEvent } from "../operations/contract/wire-messages.ts";
 
 /**
  * Encodes events for the wire. A character split between two pieces waits for its rest; a piece that is not UTF-8 is

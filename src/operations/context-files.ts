@@ -1,4 +1,4 @@
-import { decodeBase64 } from "./handling/decode-base64.ts";
+import { decodeBase64 } from "./handling/request-parts.ts";
 import type { PlatformParts } from "./handling/platform-parts.ts";
 import { checkFileCount, type ContextFile } from "../policy/request/context-files.ts";
 import {
@@ -6,7 +6,7 @@ import {
   type ContextFileOptions,
   type OpenContextFile,
 } from "../workloads/execute/context-file-reader.ts";
-import { openMountGate } from "./open-mount-gate.ts";
+import { openMountGate } from "./mounts-handler.ts";
 import type { ExecuteRequest } from "./execute-contract.ts";
 
 /**

@@ -1,19 +1,19 @@
 import { z } from "zod";
-import { listOf, textsByName } from "./contract/bounded-schemas.ts";
 import {
+  listOf,
+  textsByName,
   maxArguments,
   maxContextFiles,
   maxEnvironmentEntries,
   maxGlobs,
   maxPackages,
-} from "./contract/request-maxima.ts";
-import { contextFileSchema } from "./contract/context-file-schema.ts";
-import { labelsSchema } from "./contract/labels-schema.ts";
+  contextFileSchema,
+  labelsSchema,
+  runSettings,
+  secretsSchema,
+} from "./contract/request-schemas.ts";
 import { defineOperation, type ToolImage } from "./contract/operation-contract.ts";
-import { programResponse } from "./contract/program-schema.ts";
-import { programText } from "./contract/program-text.ts";
-import { runSettings } from "./contract/run-settings-schema.ts";
-import { secretsSchema } from "./contract/secrets-schema.ts";
+import { programResponse, programText } from "./contract/program-schema.ts";
 import { javascriptRuntimes, languages } from "./contract/wire-values.ts";
 
 /** Request of a one-shot execution (SPEC EX1). */

@@ -12,18 +12,14 @@ import type { HostMount } from "../workloads/run/host-mount.ts";
 import type { ExecuteResult } from "../workloads/execute/execute-result.ts";
 import type { ExecuteSpec } from "../workloads/execute/execute-spec.ts";
 import type { ProgramSecret } from "../sandbox/program-secret.ts";
-import type { OperationCall } from "./contract/operation-call.ts";
+import type { OperationCall, RequestOf } from "./contract/operation-contract.ts";
 import { handle } from "./handling/handler.ts";
-import type { RunLimits } from "./handling/limit-advice.ts";
+import { readSecrets, type RunLimits } from "./handling/request-parts.ts";
 import { isDiskNamed, settle } from "./handling/settle.ts";
-import { programToWire } from "./handling/program-to-wire.ts";
-import { callListener, imageProvider } from "./handling/call-events.ts";
-import { resultAlertsSince } from "./handling/result-alerts.ts";
+import { programToWire, callListener, imageProvider, resultAlertsSince } from "./handling/to-wire.ts";
 import { checkRuntime } from "../policy/request/runtime.ts";
-import { readSecrets } from "./handling/read-secrets.ts";
 import { openContextFiles } from "./context-files.ts";
 import { executeCodeContract, type ExecuteResponse } from "./execute-contract.ts";
-import type { RequestOf } from "./contract/operation-contract.ts";
 
 type Request = RequestOf<typeof executeCodeContract>;
 

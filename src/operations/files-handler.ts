@@ -1,6 +1,6 @@
-import { decodeBase64 } from "./handling/decode-base64.ts";
+import { decodeBase64, assertOnePlace, type AboutPlace, type PlaceFields } from "./handling/request-parts.ts";
 import { isUtf8 } from "node:buffer";
-import { GloveboxError } from "../errors/glovebox-error.ts";
+import { GloveboxError, invalidField } from "../errors/glovebox-error.ts";
 import type { Redaction } from "../policy/redaction.ts";
 import { shortenTooling } from "../policy/tooling/tooling-changes.ts";
 import {
@@ -10,18 +10,34 @@ import {
   readFile,
   writeFile,
   type FileUse,
+  type FileOptions,
+  type FileWork,
 } from "../workloads/place/place-files.ts";
 import { secretWarnings } from "../workloads/run/explain-secrets.ts";
-import { maxToolingFiles } from "./environments/tooling-schema.ts";
+import { maxToolingFiles } from "./contract/program-schema.ts";
 import { handle } from "./handling/handler.ts";
-import { absolutePath, filePlaceOf, writablePlaceOf, type FilePlace } from "./file-place.ts";
 import {
   editFileContract,
   listFilesContract,
   readFileContract,
   writeFileContract,
+  downloadFileContract,
+  uploadFileContract,
   type WriteFileResponse,
 } from "./files-contract.ts";
+import type { FileContent } from "../sandbox/files/file-way.ts";
+import type { SandboxFiles } from "../sandbox/files/sandbox-files.ts";
+import type { CallOptions } from "../engines/engine.ts";
+import type { OperationCall } from "./contract/operation-contract.ts";
+import type { PlatformParts } from "./handling/platform-parts.ts";
+import type { Environment } from "../workloads/environment/environment.ts";
+import { projectFolder } from "../workloads/environment/environment-spec.ts";
+import { insidePath } from "../sandbox/files/inside-path.ts";
+import { useFiles } from "../workloads/session/use-files.ts";
+import type { Session } from "../workloads/session/session.ts";
+import { callListener } from "./handling/to-wire.ts";
+import { reachSandbox } from "./live-sandbox-handler.ts";
+import { sessionOf } from "./session-handler.ts";
 
 /** `list_files`: what is in a folder of an environment or a session. */
 export const listFilesHandler = handle(listFilesContract, async (platform, { path = ".", ...fields }, call) => {
@@ -116,4 +132,220 @@ function aboutUse(
   further: readonly string[] = [],
 ): FilePlace["about"] & { readonly restarted: boolean; readonly warnings: string[] } {
   return { ...about, restarted, warnings: [...warnings, ...further] };
+}
+
+/** The part of a file that is wanted. */
+interface Part {
+  readonly offset?: number | undefined;
+  readonly limit?: number | undefined;
+  readonly last?: number | undefined;
+}
+
+/** `download_file`: a file, or a part of it, as the output of the call, at its reader's pace. */
+export const downloadFileHandler = handle(
+  downloadFileContract,
+  async (platform, { path, offset, limit, last, ...fields }, call) => {
+    if (last !== undefined && (offset ?? limit) !== undefined) {
+      throw invalidField("last", "to be left out beside offset and limit", last);
+    }
+    const place = await anyPlaceOf(platform, fields, call);
+    const absolute = absolutePath(place, path);
+    const redactor = place.redaction()?.stream() ?? null;
+    let isBegun = false;
+    const used = await place.use(
+      async (files, how) => {
+        // What was sent cannot be taken back: a new sandbox would go on with another file.
+        if (isBegun) throw lostMeanwhile(path);
+        const opened = await openPart(files, absolute, { offset, limit, last }, how);
+        isBegun = true;
+        return sendContent(opened, redactor, call);
+      },
+      { writes: false },
+    );
+    return { ...place.about, path, sent_bytes: used.result };
+  },
+);
+
+/** `upload_file`: the input of the call as a file, once all of it has come. */
+export const uploadFileHandler = handle(
+  uploadFileContract,
+  async (platform, { path, size_bytes: announced = null, ...fields }, call) => {
+    const { stdin } = call;
+    if (stdin === undefined) throw invalidField("input", "the content of the file", "nothing");
+    const place = await anyPlaceOf(platform, fields, call);
+    const absolute = absolutePath(place, path);
+    const counted = { bytes: 0, isTaken: false };
+    const used = await place.use(
+      async (files, how) => {
+        // What has come cannot come again: a new sandbox would get the end of the file only.
+        if (counted.isTaken) throw lostMeanwhile(path);
+        const chunks = takenOnce(stdin, counted);
+        const content = announced === null ? { sizeBytes: announced, chunks } : { sizeBytes: announced, chunks };
+        await files.write(absolute, content, how);
+      },
+      { writes: true },
+    );
+    const { restarted, warnings, toolingFiles } = used;
+    return {
+      ...{ ...place.about, path, restarted, warnings: [...warnings], size_bytes: counted.bytes },
+      ...(toolingFiles === null ? {} : { tooling_files: [...shortenTooling(toolingFiles, maxToolingFiles)] }),
+    };
+  },
+);
+
+interface OpenedPart extends FileContent {
+  readonly offset: number;
+  readonly length: number;
+}
+
+/** @throws what `SandboxFiles` throws */
+async function openPart(files: SandboxFiles, path: string, part: Part, { signal }: CallOptions): Promise<OpenedPart> {
+  const { last } = part;
+  const offset = last === undefined ? (part.offset ?? 0) : Math.max(0, (await sizeOf(files, path, signal)) - last);
+  const limit = last ?? part.limit;
+  const { sizeBytes, chunks } = await files.read(path, { offsetBytes: offset, maxBytes: limit, signal });
+  const rest = Math.max(0, sizeBytes - offset);
+  return { sizeBytes, chunks, offset, length: limit === undefined ? rest : Math.min(rest, limit) };
+}
+
+async function sizeOf(files: SandboxFiles, path: string, signal: AbortSignal | undefined): Promise<number> {
+  const { sizeBytes, chunks } = await files.read(path, { maxBytes: 1, signal });
+  await chunks[Symbol.asyncIterator]().return?.();
+  return sizeBytes;
+}
+
+/** Bytes that were sent. */
+async function sendContent(
+  { sizeBytes, chunks, offset, length }: OpenedPart,
+  redactor: { write(bytes: Uint8Array): Uint8Array; end(): Uint8Array } | null,
+  { onContent, onEvent }: Pick<OperationCall, "onContent" | "onEvent">,
+): Promise<number> {
+  let sent = 0;
+  const send = async (bytes: Uint8Array): Promise<void> => {
+    sent += bytes.length;
+    if (bytes.length > 0) await onEvent?.({ type: "output", stream: "stdout", bytes });
+  };
+  const pieces = chunks[Symbol.asyncIterator]();
+  try {
+    onContent?.(redactor === null ? { sizeBytes, offset, length } : { sizeBytes: null, offset, length: null });
+    for (let next = await pieces.next(); next.done !== true; next = await pieces.next()) {
+      await send(redactor === null ? next.value : redactor.write(next.value));
+    }
+  } finally {
+    await pieces.return?.();
+  }
+  if (redactor !== null) await send(redactor.end());
+  return sent;
+}
+
+async function* takenOnce(
+  chunks: AsyncIterable<Uint8Array>,
+  counted: { bytes: number; isTaken: boolean },
+): AsyncGenerator<Uint8Array, void, undefined> {
+  counted.isTaken = true;
+  for await (const chunk of chunks) {
+    counted.bytes += chunk.length;
+    yield chunk;
+  }
+}
+
+function lostMeanwhile(path: string): GloveboxError {
+  return new GloveboxError("SANDBOX_LOST", `The sandbox was lost while ${JSON.stringify(path)} was being moved.`, {
+    suggestion: "Send the request again, from the beginning.",
+    context: { path },
+  });
+}
+
+/** What files belong to: an environment or a session. */
+interface FilePlace {
+  readonly about: AboutPlace;
+  /** Where its programs start; relative paths are below it. */
+  readonly startFolder: string;
+  /** Removes the secrets that its programs have been given. */
+  readonly redaction: () => Redaction;
+  /** @throws what opening the place's sandbox and the work throw */
+  use<T>(work: FileWork<T>, options: Pick<FileOptions, "writes">): Promise<FileUse<T>>;
+}
+
+/** The same, or a live sandbox, in which no folder is the one that programs start in. */
+interface ReachedPlace extends Pick<FilePlace, "use"> {
+  readonly about: AboutPlace | { readonly sandbox_id: string };
+  readonly startFolder: string | null;
+  /** Null: nothing is removed. */
+  readonly redaction: () => Redaction | null;
+}
+
+/** The place that a request means; it must already exist. @throws INVALID_REQUEST, NOT_FOUND */
+async function filePlaceOf(platform: PlatformParts, fields: PlaceFields, call: OperationCall): Promise<FilePlace> {
+  assertOnePlace(fields);
+  const { env_id: id } = fields;
+  if (id !== undefined) return inEnvironment(await platform.environments.find(id, call.principal), call);
+  const session = platform.sessions.find(fields.session_id, call);
+  if (session !== null) return inSession(session, platform, call);
+  throw new GloveboxError("NOT_FOUND", "There is no session yet.", {
+    suggestion:
+      "Begin one with run_code or write_file, or name a session by its session_id or an environment by its env_id.",
+  });
+}
+
+/** The same, or a new session if none is named. @throws INVALID_REQUEST, NOT_FOUND, what `sessionOf` throws */
+async function writablePlaceOf(platform: PlatformParts, fields: PlaceFields, call: OperationCall): Promise<FilePlace> {
+  assertOnePlace(fields);
+  if (fields.env_id !== undefined) return filePlaceOf(platform, fields, call);
+  const { session } = await sessionOf(platform, { session_id: fields.session_id }, call);
+  return inSession(session, platform, call);
+}
+
+/** An environment, a session or a live sandbox; it must already exist. @throws INVALID_REQUEST, NOT_FOUND, UNSUPPORTED */
+async function anyPlaceOf(
+  platform: PlatformParts,
+  { sandbox_id: id, ...fields }: PlaceFields & { readonly sandbox_id?: string | undefined },
+  call: OperationCall,
+): Promise<ReachedPlace> {
+  if (id === undefined) return filePlaceOf(platform, fields, call);
+  const other = Object.entries(fields).find(([, value]) => value !== undefined);
+  if (other !== undefined) throw invalidField(other[0], "to be left out beside sandbox_id", other[1]);
+  const reached = await reachSandbox(platform, id, call);
+  if (!reached.isHere) throw inOtherProcess(reached.id);
+  const { sandbox } = reached;
+  return {
+    about: { sandbox_id: sandbox.id },
+    startFolder: null,
+    redaction: () => sandbox.redaction,
+    use: async (work) => {
+      const result = await work(sandbox.files, { signal: call.signal });
+      return { result, restarted: false, warnings: [], toolingFiles: null };
+    },
+  };
+}
+
+/** Paths need no check: whatever they lead to is inside the sandbox. @throws INVALID_REQUEST for a relative one in a sandbox */
+function absolutePath({ startFolder }: Pick<ReachedPlace, "startFolder">, path: string): string {
+  if (path.startsWith("/")) return path;
+  return startFolder === null ? insidePath(path) : `${startFolder}/${path}`;
+}
+
+function inOtherProcess(id: string): GloveboxError {
+  return new GloveboxError("UNSUPPORTED", `Another process has ${id}, which sends no single files as bytes.`, {
+    suggestion: "Copy them: `glovebox cp`, or copyIn and copyOut of the library.",
+    context: { sandbox_id: id },
+  });
+}
+
+function inEnvironment(environment: Environment, { signal }: OperationCall): FilePlace {
+  return {
+    about: { env_id: environment.spec.id },
+    startFolder: projectFolder,
+    redaction: () => environment.redaction(),
+    use: (work, { writes }) => environment.useFiles(work, { writes, signal }),
+  };
+}
+
+function inSession(session: Session, platform: PlatformParts, call: OperationCall): FilePlace {
+  return {
+    about: { session_id: session.id },
+    startFolder: session.folder,
+    redaction: () => session.secrets.redaction(),
+    use: (work) => useFiles(session, { ...platform, listener: callListener(call) }, call, work),
+  };
 }

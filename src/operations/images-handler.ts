@@ -2,13 +2,31 @@ import { GloveboxError } from "../errors/glovebox-error.ts";
 import type { Engine } from "../engines/engine.ts";
 import type { PlatformParts } from "./handling/platform-parts.ts";
 import { defaultSessionImage } from "../policy/session-profile.ts";
-import { agentOfImage, imageOfAgent } from "../workloads/agent/agent-image.ts";
+import { agentOfImage, imageOfAgent, agentImageFor } from "../workloads/agent/agent-image.ts";
 import { agentNames } from "../policy/agent-names.ts";
-import type { OperationCall } from "./contract/operation-call.ts";
+import type { OperationCall } from "./contract/operation-contract.ts";
 import { handle } from "./handling/handler.ts";
-import { callListener, imageProvider } from "./handling/call-events.ts";
-import { defaultImages, imageEngine, templateImages, usesOfImages } from "./image-engine.ts";
-import { listImagesContract, pullImagesContract, buildImagesContract, type ImageRow } from "./images-contract.ts";
+import { callListener, imageProvider } from "./handling/to-wire.ts";
+import {
+  listImagesContract,
+  pullImagesContract,
+  buildImagesContract,
+  exportPreparedContract,
+  importPreparedContract,
+  type ImageRow,
+  type PreparedResponse,
+} from "./images-contract.ts";
+import path from "node:path";
+import { bunTargetHere } from "../base/bun-here.ts";
+import { bunVersion } from "../base/bun-packages.ts";
+import { fetchBun } from "../base/fetch-bun.ts";
+import { bunArchives } from "../config/host/bun-archives.ts";
+import { readPackageVersion } from "../config/host/package-version.ts";
+import { embeddedEngine } from "../config/engine-words.ts";
+import { exportPrepared } from "../workloads/export-prepared.ts";
+import { importPrepared } from "../workloads/import-prepared.ts";
+import type { PreparedFile } from "../workloads/manifest.ts";
+import type { Config } from "../config/config.ts";
 
 /** The default images of the deployment, and whether the engine has them. */
 export const listImagesHandler = handle(listImagesContract, async (platform, request, call) => {
@@ -83,4 +101,96 @@ async function rows(
       present: await engine.images.has(image, call),
     })),
   );
+}
+
+/** `export_prepared`: images and Bun for a machine without a network. */
+export const exportPreparedHandler = handle(exportPreparedContract, async (platform, request, call) => {
+  const { host, config } = platform;
+  const engine = request.engine === embeddedEngine ? null : await imageEngine(platform, request.engine, call);
+  const references = [...defaultImages(config), ...(request.e2b === true ? templateImages(config) : [])];
+  const images = engine === null ? [] : [...new Set(references)].map((reference) => ({ engine, reference }));
+  const target = request.engine === undefined || engine === null ? bunTargetHere(host) : null;
+  const bun =
+    target === null
+      ? null
+      : { target, archive: () => fetchBun(target, { ...host, bunArchives: bunArchives(host), signal: call.signal }) };
+  const files = await exportPrepared(
+    { images, bun },
+    {
+      ...{ folder: path.resolve(host.workingDirectory, request.folder), uid: host.uid },
+      ...{ version: readPackageVersion(), signal: call.signal, onProgress: callListener(call).onProgress },
+    },
+  );
+  return toWire(files);
+});
+
+/** `import_prepared`: imports such a folder. */
+export const importPreparedHandler = handle(importPreparedContract, async (platform, request, call) => {
+  const { host } = platform;
+  const isEmbedded = request.engine === embeddedEngine;
+  const files = await importPrepared({
+    folder: path.resolve(host.workingDirectory, request.folder),
+    uid: host.uid,
+    bunFolder: bunArchives(host),
+    engine: isEmbedded ? null : () => imageEngine(platform, request.engine, call),
+    signal: call.signal,
+    onProgress: callListener(call).onProgress,
+  });
+  return toWire(files);
+});
+
+function toWire(files: readonly PreparedFile[]): PreparedResponse {
+  return {
+    files: files.map((row) => ({
+      file: row.file,
+      what: row.kind === "image" ? `image ${row.reference} (${row.engine})` : `Bun ${bunVersion} for ${row.target}`,
+      sha256: row.sha256,
+      size_bytes: row.size_bytes,
+    })),
+  };
+}
+
+/** The engine of a request about images. @throws UNSUPPORTED for an engine without images, ENGINE_UNAVAILABLE */
+async function imageEngine(platform: PlatformParts, name: string | undefined, call: OperationCall): Promise<Engine> {
+  const { engine } = await platform.chooseEngine(name, { containers: true, signal: call.signal });
+  if ((await engine.capabilities(call)).images) return engine;
+  throw new GloveboxError(
+    "UNSUPPORTED",
+    `Engine ${engine.name} has no images: programs run on the host's own system.`,
+    {
+      suggestion: "Nothing needs to be pulled for it. Start a container engine to use images.",
+      context: { engine: engine.name },
+    },
+  );
+}
+
+/** What is fetched ahead of time: nothing for agents, as not every deployment has them. */
+function defaultImages(config: Config): readonly string[] {
+  return [...usesOfImages(config)].filter(([, uses]) => !isAgents(uses)).map(([image]) => image);
+}
+
+/** Those of the templates of E2B's clients. */
+function templateImages({ templates }: Config): readonly string[] {
+  return [...new Set(templates.map(({ image }) => image))];
+}
+
+/** Which kinds of work each default image serves. */
+function usesOfImages({ images, agents }: Config): Map<string, string[]> {
+  const uses = new Map<string, string[]>();
+  for (const [kind, image] of Object.entries(images)) uses.set(image, [...(uses.get(image) ?? []), kind]);
+  for (const image of imagesOfAgents(agents)) uses.set(image, [...(uses.get(image) ?? []), agentUse]);
+  return uses;
+}
+
+const agentUse = "agent";
+
+/** Nothing else: they are built by their first run, as not every deployment has agents. */
+function isAgents(uses: readonly string[]): boolean {
+  return uses.every((use) => use === agentUse);
+}
+
+/** The deployment's, and those of groups that have their own. */
+function imagesOfAgents({ agent, image, groups }: Config["agents"]): ReadonlySet<string> {
+  const own = Object.values(groups).map((group) => group.image ?? agentImageFor(group.agent?.name ?? agent, image));
+  return new Set([agentImageFor(agent, image), ...own]);
 }

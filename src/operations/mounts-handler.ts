@@ -1,13 +1,16 @@
 import { mountUses } from "../policy/mounts/mount-policy.ts";
-import { judgeHostPath } from "../sandbox/mounts/mount-gate.ts";
+import { judgeHostPath, type MountGate } from "../sandbox/mounts/mount-gate.ts";
 import { handle } from "./handling/handler.ts";
-import { openMountGate } from "./open-mount-gate.ts";
 import {
   checkMountContract,
   listMountsContract,
   type CheckMountResponse,
   type ListMountsResponse,
 } from "./mounts-contract.ts";
+import { expandHome } from "../config/expand-home.ts";
+import { mountRefused } from "../policy/mounts/mount-refused.ts";
+import type { HostMount } from "../workloads/run/host-mount.ts";
+import type { PlatformParts } from "./handling/platform-parts.ts";
 
 /** Explains what the mount gate says about a path, for the operator of this machine. */
 export const checkMountHandler = handle(checkMountContract, async (platform, request): Promise<CheckMountResponse> => {
@@ -70,3 +73,66 @@ export const listMountsHandler = handle(listMountsContract, async (platform): Pr
     notices: [...notices],
   };
 });
+
+/** A folder or file of this machine that is requested in addition to a project. */
+export interface WantedMount {
+  readonly path: string;
+  /** Relative path below `/workspace/extra`; undefined: its own name. */
+  readonly target: string | undefined;
+  readonly readOnly: boolean;
+  /** For errors: the key of the configuration, or the option. */
+  readonly shownAs: string;
+}
+
+/** What is mounted, held open, and what the caller should know about it. */
+interface OpenMounts {
+  readonly mounts: readonly HostMount[];
+  readonly notices: readonly string[];
+}
+
+/**
+ * Opens additional mounts, each through the mount gate (SPEC MO5).
+ * @param isMain whether the caller may write where the allowlist reserves that for the main group
+ * @throws INVALID_REQUEST and POLICY_DENIED naming the mount and the rule; none is left open then
+ */
+export async function openMounts(
+  platform: PlatformParts,
+  wanted: readonly WantedMount[],
+  isMain: boolean,
+): Promise<OpenMounts> {
+  if (wanted.length === 0) return { mounts: [], notices: [] };
+  const { gate, notices } = await openMountGate(platform);
+  const mounts: HostMount[] = [];
+  const told = [...notices];
+  try {
+    for (const { path, target, readOnly, shownAs } of wanted) {
+      const given = expandHome(path, platform.host.homeDirectory);
+      const access = readOnly ? "read-only" : "read-write";
+      const { verdict, place } = await judgeHostPath(gate, { path: given, use: "additional", access, isMain, target });
+      if (place === null) throw mountRefused(verdict, shownAs, path);
+      mounts.push({ place, target: verdict.target ?? "", readOnly: verdict.readOnly, shownAs });
+      if (verdict.readOnly && !readOnly) told.push(`${shownAs}: read-only. ${verdict.explanation}`);
+    }
+    return { mounts, notices: told };
+  } catch (error) {
+    await closeMounts(mounts);
+    throw error;
+  }
+}
+
+/** Closes what `openMounts` opened. */
+export async function closeMounts(mounts: readonly HostMount[]): Promise<void> {
+  for (const { place } of mounts) await place[Symbol.asyncDispose]();
+}
+
+/** The gate that checks every host path of a request, with what the operator should know about it. */
+interface OpenMountGate {
+  readonly gate: MountGate;
+  readonly notices: readonly string[];
+}
+
+/** The gate with the current policy. @throws INVALID_REQUEST for a bad mount allowlist */
+export async function openMountGate({ host, ...platform }: PlatformParts): Promise<OpenMountGate> {
+  const { policy, notices } = await platform.loadMountPolicy();
+  return { gate: { policy, platform: host.platform, workingDirectory: host.workingDirectory }, notices };
+}

@@ -1,10 +1,15 @@
 import { z } from "zod";
-import { listOf, textsByName } from "./contract/bounded-schemas.ts";
-import { maxArguments, maxEnvironmentEntries, maxPackages } from "./contract/request-maxima.ts";
+import {
+  listOf,
+  textsByName,
+  maxArguments,
+  maxEnvironmentEntries,
+  maxPackages,
+  runSettings,
+  secretsSchema,
+} from "./contract/request-schemas.ts";
 import { defineOperation } from "./contract/operation-contract.ts";
 import { programResponse } from "./contract/program-schema.ts";
-import { runSettings } from "./contract/run-settings-schema.ts";
-import { secretsSchema } from "./contract/secrets-schema.ts";
 
 const mount = z.strictObject({
   path: z.string().min(1).describe("Folder or file of this machine, below a folder of the mount allowlist."),

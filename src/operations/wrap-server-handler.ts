@@ -5,7 +5,7 @@ import { executeRequest } from "./execute-handler.ts";
 import { Redaction } from "../policy/redaction.ts";
 import { describeCommand } from "../workloads/run/describe-work.ts";
 import { handle } from "./handling/handler.ts";
-import { closeMounts, openMounts } from "./open-mounts.ts";
+import { closeMounts, openMounts } from "./mounts-handler.ts";
 import { wrapServerContract, type WrapServerResponse } from "./wrap-server-contract.ts";
 import { posix, win32, type PlatformPath } from "node:path";
 import { isWithin } from "../policy/mounts/mount-policy.ts";

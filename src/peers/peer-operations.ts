@@ -1,9 +1,13 @@
 import type { OperationContract } from "../operations/contract/operation-contract.ts";
-import { readLogsContract } from "../operations/read-logs-contract.ts";
-import { sandboxStatsContract } from "../operations/metrics/sandbox-stats-contract.ts";
-import { packFilesContract, unpackFilesContract } from "../operations/sandboxes/archive-contract.ts";
-import { execInSandboxContract, openTerminalContract } from "../operations/sandboxes/exec-contract.ts";
-import { removeSandboxesContract } from "../operations/sandboxes/sandboxes-contract.ts";
+import { readLogsContract } from "../operations/logs-contract.ts";
+import { sandboxStatsContract } from "../operations/metrics-contract.ts";
+import {
+  packFilesContract,
+  unpackFilesContract,
+  execInSandboxContract,
+  openTerminalContract,
+} from "../operations/live-sandbox-contract.ts";
+import { removeSandboxesContract } from "../operations/sandboxes-contract.ts";
 
 /** What a process of this user does for the user's other processes, with its own sandboxes. */
 const peerOperations: readonly OperationContract[] = [

@@ -5,13 +5,12 @@ import type { WebSocket, WebSocketServer } from "ws";
 import { settlesWithin } from "../base/abort.ts";
 import { mebibyte } from "../base/bytes.ts";
 import { LiveConnection } from "../live/live-connection.ts";
-import type { OperationContract } from "../operations/contract/operation-contract.ts";
-import { readLogsContract, type ReadLogsRequest, type ReadLogsResponse } from "../operations/read-logs-contract.ts";
+import type { OperationContract, CallOperation } from "../operations/contract/operation-contract.ts";
+import { readLogsContract, type ReadLogsRequest, type ReadLogsResponse } from "../operations/logs-contract.ts";
 import { ownerLost } from "./peer-errors.ts";
 import type { PeerFolder } from "./peer-folder.ts";
 import { peerOperationAt } from "./peer-operations.ts";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { CallOperation } from "../operations/contract/operation-call.ts";
 import type { Logger } from "../base/logger.ts";
 import { toGloveboxError } from "../errors/glovebox-error.ts";
 import { parseRequest } from "../operations/contract/parse-request.ts";
@@ -126,7 +125,7 @@ const notFound = "HTTP/1.1 404 Not Found\r\nConnection: close\r\n\r\n";
 
 /**
  * Gives other processes of the same user access to this process's live sandboxes: HTTP over a unix socket in a folder
- * that only this user can enter, on Windows over a named pipe; each operation is a WebSocket (`live-messages.ts`). No
+ * that only this user can enter, on Windows over a named pipe; each operation is a WebSocket (`wire-messages.ts`). No
  * mount reaches that folder (`protectedPlaces`).
  */
 export class PeerServer {

@@ -4,8 +4,8 @@ import os from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { failureOf } from "../../test/helpers/failure-of.ts";
-import type { OperationCall } from "../operations/contract/operation-call.ts";
-import { execInSandboxContract } from "../operations/sandboxes/exec-contract.ts";
+import type { OperationCall } from "../operations/contract/operation-contract.ts";
+import { execInSandboxContract } from "../operations/live-sandbox-contract.ts";
 import { PeerFolder } from "./peer-folder.ts";
 import { Peers } from "./peers.ts";
 

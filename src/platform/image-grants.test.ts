@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { failureOf } from "../../test/helpers/failure-of.ts";
 import { loadHostConfig } from "../config/host-config.ts";
 import type { Engine } from "../engines/engine.ts";
-import type { Grant } from "../operations/contract/grant.ts";
+import type { Grant } from "../operations/contract/operation-contract.ts";
 import { grantedParts } from "../operations/handling/handler.ts";
 import { operationTable } from "../operations/table.ts";
 import { createPlatform, type Platform } from "./platform.ts";

@@ -3,7 +3,7 @@ import { createId } from "../base/id.ts";
 import type { Logger } from "../base/logger.ts";
 import { peerFolder } from "../config/host/peer-folder.ts";
 import type { Host } from "../config/host/host.ts";
-import type { CallOperation } from "../operations/contract/operation-call.ts";
+import type { CallOperation } from "../operations/contract/operation-contract.ts";
 import { PeerFolder } from "../peers/peer-folder.ts";
 import { PeerServer } from "../peers/peer-server.ts";
 import { Peers } from "../peers/peers.ts";

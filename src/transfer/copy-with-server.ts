@@ -1,7 +1,16 @@
-import type { CallOperation, OperationCall } from "../operations/contract/operation-call.ts";
-import type { OperationContract, RequestOf, ResponseOf } from "../operations/contract/operation-contract.ts";
-import { packFilesContract, unpackFilesContract } from "../operations/sandboxes/archive-contract.ts";
-import { copyIntoSandboxContract, copyOutOfSandboxContract } from "../operations/sandboxes/copy-contract.ts";
+import type {
+  CallOperation,
+  OperationCall,
+  OperationContract,
+  RequestOf,
+  ResponseOf,
+} from "../operations/contract/operation-contract.ts";
+import {
+  packFilesContract,
+  unpackFilesContract,
+  copyIntoSandboxContract,
+  copyOutOfSandboxContract,
+} from "../operations/live-sandbox-contract.ts";
 import type { Caller } from "../library/objects/calls.ts";
 import { archiveOfTop } from "../sandbox/copy/archive.ts";
 import { CopyBudget } from "../sandbox/copy/copy-budget.ts";

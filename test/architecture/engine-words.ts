@@ -65,5 +65,5 @@ export const engineWordExceptions: Readonly<Record<string, string>> = {
   "src/workloads/proof/bomb-attacks.ts":
     "what is known of attacks on the engines that were tried, as docs/threat-model.md",
   "src/workloads/import-prepared.ts": "spellings of the default registry, as engines write them into archives",
-  "src/operations/doctor/known-dangers.ts": "known faults, by the names that products have for their parts",
+  "src/operations/known-dangers.ts": "known faults, by the names that products have for their parts",
 };

@@ -14,7 +14,7 @@ import os from "node:os";
 import path from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { groupOwner, success, useAgents } from "../helpers/agent-scene.ts";
-import type { RunAgentResponse } from "../../src/operations/run-agent-contract.ts";
+import type { RunAgentResponse } from "../../src/operations/agent-contract.ts";
 import { failureOf } from "../helpers/failure-of.ts";
 import { runCommand, type CommandResult } from "../helpers/run-command.ts";
 

@@ -4,7 +4,7 @@ import path from "node:path";
 import axe from "axe-core";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import type { PreviewRow } from "../../src/operations/previews/preview-schema.ts";
+import type { PreviewRow } from "../../src/operations/previews-contract.ts";
 import { openBrowser } from "../helpers/browser.ts";
 import { openConsole, startProgram, startRun } from "../helpers/console-scene.ts";
 import { useGlovebox } from "../helpers/open-glovebox.ts";

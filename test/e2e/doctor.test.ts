@@ -4,7 +4,7 @@ import os from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createGlovebox, type DoctorEngine, type DoctorResponse } from "../helpers/wire-glovebox.ts";
-import { doctorResponseSchema } from "../../src/operations/doctor/doctor-contract.ts";
+import { doctorResponseSchema } from "../../src/operations/doctor-contract.ts";
 import { engines } from "../helpers/open-glovebox.ts";
 import { skipOrFail } from "../helpers/require.ts";
 import { testImages } from "../helpers/test-images.ts";

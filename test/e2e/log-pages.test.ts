@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { expect, it } from "vitest";
-import { readPage } from "../../src/operations/read-logs-handler.ts";
+import { readPage } from "../../src/operations/logs-handler.ts";
 import { droppedBlock } from "../../src/telemetry/log-block.ts";
 import { offsetsOf } from "../../src/telemetry/log-entry.ts";
 import { LogRing } from "../../src/telemetry/log-ring.ts";

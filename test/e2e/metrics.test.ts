@@ -2,8 +2,7 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openEmbeddedCaller } from "../../src/library/embedded-caller.ts";
-import { getMetricsContract } from "../../src/operations/metrics/get-metrics-contract.ts";
-import { listAlertsContract } from "../../src/operations/metrics/list-alerts-contract.ts";
+import { getMetricsContract, listAlertsContract } from "../../src/operations/metrics-contract.ts";
 import {
   executeCodeContract,
   type ExecuteRequest,

@@ -8,10 +8,9 @@ import type { ExecuteResponse, RunCodeResponse } from "../helpers/wire-glovebox.
 import { executeCodeContract } from "../../src/operations/execute-contract.ts";
 import { executeCodeHandler } from "../../src/operations/execute-handler.ts";
 import { parseRequest } from "../../src/operations/contract/parse-request.ts";
-import { runCodeContract } from "../../src/operations/session/run-code-contract.ts";
-import { runCodeHandler } from "../../src/operations/session/run-code-handler.ts";
-import { createPlatform } from "../../src/platform/platform.ts";
-import type { Platform } from "../../src/platform/platform.ts";
+import { runCodeContract } from "../../src/operations/session-contract.ts";
+import { runCodeHandler } from "../../src/operations/session-handler.ts";
+import { createPlatform, type Platform } from "../../src/platform/platform.ts";
 import { buildHostileImage } from "../helpers/hostile-image.ts";
 import { useGlovebox } from "../helpers/open-glovebox.ts";
 import { PackageRegistry } from "../helpers/package-registry.ts";

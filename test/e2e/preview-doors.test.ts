@@ -5,7 +5,7 @@ import os from "node:os";
 import path from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, describe, expect, it } from "vitest";
-import type { PreviewRow } from "../../src/operations/previews/preview-schema.ts";
+import type { PreviewRow } from "../../src/operations/previews-contract.ts";
 import { startKeyServer } from "../helpers/key-server.ts";
 import { connectMcp, revisions } from "../helpers/mcp-client.ts";
 import { useGlovebox } from "../helpers/open-glovebox.ts";

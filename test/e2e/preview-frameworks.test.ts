@@ -2,7 +2,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:f
 import os from "node:os";
 import path from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import type { PreviewRow } from "../../src/operations/previews/preview-schema.ts";
+import type { PreviewRow } from "../../src/operations/previews-contract.ts";
 import { openBrowser } from "../helpers/browser.ts";
 import { npmRegistryFault } from "../helpers/npm-registry.ts";
 import { useGlovebox } from "../helpers/open-glovebox.ts";

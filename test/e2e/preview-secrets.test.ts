@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "n
 import os from "node:os";
 import path from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import type { PreviewRow } from "../../src/operations/previews/preview-schema.ts";
+import type { PreviewRow } from "../../src/operations/previews-contract.ts";
 import { useGlovebox } from "../helpers/open-glovebox.ts";
 import { serveGlovebox } from "../helpers/served-glovebox.ts";
 import { testImages } from "../helpers/test-images.ts";

@@ -5,16 +5,10 @@ import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { loadHostConfig } from "../../src/config/host-config.ts";
 import { parseRequest } from "../../src/operations/contract/parse-request.ts";
-import {
-  runTestsContract,
-  type RunTestsRequest,
-  type RunTestsResponse,
-} from "../../src/operations/run-tests-contract.ts";
-import { startPreviewContract } from "../../src/operations/previews/start-preview-contract.ts";
-import { startPreviewHandler } from "../../src/operations/previews/start-preview-handler.ts";
-import { stopPreviewContract } from "../../src/operations/previews/previews-contract.ts";
-import { stopPreviewHandler } from "../../src/operations/previews/previews-handler.ts";
-import { runTestsHandler } from "../../src/operations/run-tests-handler.ts";
+import { runTestsContract, type RunTestsRequest, type RunTestsResponse } from "../../src/operations/tests-contract.ts";
+import { startPreviewContract, stopPreviewContract } from "../../src/operations/previews-contract.ts";
+import { startPreviewHandler, stopPreviewHandler } from "../../src/operations/previews-handler.ts";
+import { runTestsHandler } from "../../src/operations/tests-handler.ts";
 import { createPlatform, type Platform } from "../../src/platform/platform.ts";
 import { createId } from "../../src/base/id.ts";
 import { failureOf } from "../helpers/failure-of.ts";

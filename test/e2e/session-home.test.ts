@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { loadHostConfig } from "../../src/config/host-config.ts";
 import { createPlatform } from "../../src/platform/platform.ts";
-import { openSessionContract } from "../../src/operations/session/sessions-contract.ts";
-import { runCodeContract } from "../../src/operations/session/run-code-contract.ts";
+import { openSessionContract, runCodeContract } from "../../src/operations/session-contract.ts";
 import { failureOf } from "../helpers/failure-of.ts";
 import { places, useGlovebox } from "../helpers/open-glovebox.ts";
 import { sessionImages } from "../helpers/test-images.ts";

@@ -3,14 +3,15 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { loadHostConfig } from "../../src/config/host-config.ts";
 import type { RunCodeRequest, RunCodeResponse } from "../helpers/wire-glovebox.ts";
 import { parseRequest } from "../../src/operations/contract/parse-request.ts";
-import { listProcessesHandler, stopProcessHandler } from "../../src/operations/processes/processes-handler.ts";
-import { startProcessContract } from "../../src/operations/processes/start-process-contract.ts";
-import { startProcessHandler } from "../../src/operations/processes/start-process-handler.ts";
-import { endSessionHandler } from "../../src/operations/session/end-session-handler.ts";
-import { runCodeContract } from "../../src/operations/session/run-code-contract.ts";
-import { runCodeHandler } from "../../src/operations/session/run-code-handler.ts";
-import { createPlatform } from "../../src/platform/platform.ts";
-import type { Platform } from "../../src/platform/platform.ts";
+import {
+  listProcessesHandler,
+  stopProcessHandler,
+  startProcessHandler,
+} from "../../src/operations/processes-handler.ts";
+import { startProcessContract } from "../../src/operations/processes-contract.ts";
+import { endSessionHandler, runCodeHandler } from "../../src/operations/session-handler.ts";
+import { runCodeContract } from "../../src/operations/session-contract.ts";
+import { createPlatform, type Platform } from "../../src/platform/platform.ts";
 import { failureOf } from "../helpers/failure-of.ts";
 import { startHttpMcp } from "../helpers/http-mcp.ts";
 import { engines, useGlovebox } from "../helpers/open-glovebox.ts";

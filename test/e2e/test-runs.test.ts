@@ -2,7 +2,7 @@ import { cpSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writ
 import os from "node:os";
 import path from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import type { RunTestsRequest, RunTestsResponse } from "../../src/operations/run-tests-contract.ts";
+import type { RunTestsRequest, RunTestsResponse } from "../../src/operations/tests-contract.ts";
 import { fixtureProgram } from "../helpers/fixture-program.ts";
 import { engines, useGlovebox, type TestedEngine } from "../helpers/open-glovebox.ts";
 import { projectFolder } from "../helpers/project-folder.ts";

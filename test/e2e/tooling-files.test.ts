@@ -13,7 +13,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Alert } from "../helpers/wire-glovebox.ts";
-import { runCommandContract } from "../../src/operations/environments/run-command-contract.ts";
+import { runCommandContract } from "../../src/operations/environments-contract.ts";
 import { useGlovebox } from "../helpers/open-glovebox.ts";
 import { testImages } from "../helpers/test-images.ts";
 import { until } from "../helpers/until.ts";

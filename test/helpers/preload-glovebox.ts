@@ -6,14 +6,10 @@ import {
   type ExecuteResponse,
 } from "../../src/operations/execute-contract.ts";
 import { executeCodeHandler } from "../../src/operations/execute-handler.ts";
-import type { OperationCall } from "../../src/operations/contract/operation-call.ts";
+import type { OperationCall } from "../../src/operations/contract/operation-contract.ts";
 import { parseRequest } from "../../src/operations/contract/parse-request.ts";
-import {
-  runCodeContract,
-  type RunCodeRequest,
-  type RunCodeResponse,
-} from "../../src/operations/session/run-code-contract.ts";
-import { runCodeHandler } from "../../src/operations/session/run-code-handler.ts";
+import { runCodeContract, type RunCodeRequest, type RunCodeResponse } from "../../src/operations/session-contract.ts";
+import { runCodeHandler } from "../../src/operations/session-handler.ts";
 import {
   listFilesContract,
   readFileContract,

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "nod
 import os from "node:os";
 import path from "node:path";
 import { afterAll, expect } from "vitest";
-import type { RunTestsRequest } from "../../src/operations/run-tests-contract.ts";
+import type { RunTestsRequest } from "../../src/operations/tests-contract.ts";
 import { useGlovebox, type TestedEngine } from "./open-glovebox.ts";
 import { javascriptQuestions } from "./runners/javascript-questions.ts";
 import { otherQuestions } from "./runners/other-questions.ts";

@@ -1,20 +1,27 @@
 import { checkMountContract, listMountsContract } from "../../src/operations/mounts-contract.ts";
-import { copyIntoSandboxContract, copyOutOfSandboxContract } from "../../src/operations/sandboxes/copy-contract.ts";
-import { createEnvironmentContract } from "../../src/operations/environments/create-environment-contract.ts";
 import {
+  copyIntoSandboxContract,
+  copyOutOfSandboxContract,
+  execInSandboxContract,
+  openTerminalContract,
+} from "../../src/operations/live-sandbox-contract.ts";
+import {
+  createEnvironmentContract,
   destroyEnvironmentContract,
   listEnvironmentsContract,
-} from "../../src/operations/environments/environments-contract.ts";
-import { doctorContract } from "../../src/operations/doctor/doctor-contract.ts";
+  runCommandContract,
+} from "../../src/operations/environments-contract.ts";
+import { doctorContract } from "../../src/operations/doctor-contract.ts";
 import {
   createContextContract,
   endContextContract,
   interruptContextContract,
   listContextsContract,
   restartContextContract,
-} from "../../src/operations/session/contexts-contract.ts";
-import { endSessionContract } from "../../src/operations/session/end-session-contract.ts";
-import { execInSandboxContract, openTerminalContract } from "../../src/operations/sandboxes/exec-contract.ts";
+  endSessionContract,
+  runCodeContract,
+  openSessionContract,
+} from "../../src/operations/session-contract.ts";
 import { executeCodeContract } from "../../src/operations/execute-contract.ts";
 import { buildImagesContract, listImagesContract, pullImagesContract } from "../../src/operations/images-contract.ts";
 import {
@@ -28,35 +35,34 @@ import {
   listProcessesContract,
   stopProcessContract,
   writeStdinContract,
-} from "../../src/operations/processes/processes-contract.ts";
+  startProcessContract,
+} from "../../src/operations/processes-contract.ts";
 import {
   listSandboxesContract,
   pruneSandboxesContract,
   removeSandboxesContract,
-} from "../../src/operations/sandboxes/sandboxes-contract.ts";
-import type { OperationCall } from "../../src/operations/contract/operation-call.ts";
-import type { OperationContract, ResponseOf } from "../../src/operations/contract/operation-contract.ts";
+} from "../../src/operations/sandboxes-contract.ts";
+import type { OperationCall, OperationContract, ResponseOf } from "../../src/operations/contract/operation-contract.ts";
 import { parseRequest } from "../../src/operations/contract/parse-request.ts";
 import { openEmbeddedCaller, type EmbeddedOptions } from "../../src/library/embedded-caller.ts";
-import { runCodeContract } from "../../src/operations/session/run-code-contract.ts";
-import { openSessionContract } from "../../src/operations/session/sessions-contract.ts";
-import { runCommandContract } from "../../src/operations/environments/run-command-contract.ts";
-import { runAgentContract } from "../../src/operations/run-agent-contract.ts";
-import { runTestsContract } from "../../src/operations/run-tests-contract.ts";
-import { startPreviewContract } from "../../src/operations/previews/start-preview-contract.ts";
-import { previewStatusContract, stopPreviewContract } from "../../src/operations/previews/previews-contract.ts";
-import { startProcessContract } from "../../src/operations/processes/start-process-contract.ts";
-import { sandboxStatsContract } from "../../src/operations/metrics/sandbox-stats-contract.ts";
+import { runAgentContract } from "../../src/operations/agent-contract.ts";
+import { runTestsContract } from "../../src/operations/tests-contract.ts";
+import {
+  startPreviewContract,
+  previewStatusContract,
+  stopPreviewContract,
+} from "../../src/operations/previews-contract.ts";
+import { sandboxStatsContract } from "../../src/operations/metrics-contract.ts";
 import type { z } from "zod";
 
 export { GloveboxError } from "../../src/errors/glovebox-error.ts";
 export type { Alert } from "../../src/platform/platform.ts";
-export type { OperationEvent } from "../../src/operations/contract/operation-event.ts";
-export type { DoctorEngine, DoctorResponse } from "../../src/operations/doctor/doctor-contract.ts";
+export type { OperationEvent } from "../../src/operations/contract/operation-contract.ts";
+export type { DoctorEngine, DoctorResponse } from "../../src/operations/doctor-contract.ts";
 export type { ExecuteRequest, ExecuteResponse } from "../../src/operations/execute-contract.ts";
-export type { RunCodeRequest, RunCodeResponse } from "../../src/operations/session/run-code-contract.ts";
+export type { RunCodeRequest, RunCodeResponse } from "../../src/operations/session-contract.ts";
 export type { CheckMountResponse, ListMountsResponse } from "../../src/operations/mounts-contract.ts";
-export type { SandboxRow } from "../../src/operations/sandboxes/sandboxes-contract.ts";
+export type { SandboxRow } from "../../src/operations/sandboxes-contract.ts";
 export type { EmbeddedOptions as GloveboxOptions };
 
 type CallOptions = Omit<OperationCall, "principal" | "connection">;

@@ -79,7 +79,7 @@ export const agentsSabotages: readonly Sabotage[] = [
   },
   {
     id: "agents: what a folder's tools run is not locked",
-    file: "src/operations/agent-spec.ts",
+    file: "src/operations/agent-handler.ts",
     find: 'toolingFiles: folder === null ? config.toolingFiles : "locked",',
     replace: "toolingFiles: config.toolingFiles,",
     test: "test/e2e/agent-folder.test.ts",

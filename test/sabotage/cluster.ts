@@ -109,10 +109,10 @@ export const clusterSabotages: readonly Sabotage[] = [
   },
   {
     id: "kubernetes: ps and prune ask one that nobody named",
-    file: "src/operations/sandboxes/find-sandboxes.ts",
+    file: "src/operations/sandboxes-handler.ts",
     find: "|| !isOnlyByName(each)",
     replace: "|| isOnlyByName(each) || true",
-    test: "src/operations/sandboxes/find-sandboxes.test.ts",
+    test: "src/operations/sandboxes-handler.test.ts",
     name: "asks no cluster that neither the configuration nor a sandbox on it has named",
   },
 ];

@@ -124,7 +124,7 @@ export const contextSabotages: readonly Sabotage[] = [
   },
   {
     id: "contexts: a session without variables ignores them",
-    file: "src/operations/session/run-code-handler.ts",
+    file: "src/operations/session-handler.ts",
     find: "throw noContexts(name);",
     replace: "return {};",
     test: "test/e2e/session-contexts.test.ts",
@@ -156,8 +156,8 @@ export const contextSabotages: readonly Sabotage[] = [
   },
   {
     id: "contexts: a name may be anything",
-    file: "src/operations/contract/name-schema.ts",
-    find: "nameText: z.ZodString = z.string().refine(isName, expected)",
+    file: "src/operations/contract/request-schemas.ts",
+    find: "nameText: z.ZodString = z.string().refine(isName, expectedName)",
     replace: "nameText: z.ZodString = z.string()",
     test: "test/e2e/session-contexts.test.ts",
     name: "on docker > belong to one runtime",

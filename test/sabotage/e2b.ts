@@ -448,7 +448,7 @@ export const e2bSabotages: readonly Sabotage[] = [
   },
   {
     id: "e2b: images of templates are not carried",
-    file: "src/operations/prepared-handler.ts",
+    file: "src/operations/images-handler.ts",
     find: "request.e2b === true ? templateImages(config) : []",
     replace: "request.e2b === true ? templateImages(config).slice(1) : []",
     test: "test/e2e/prepare-folder.test.ts",

@@ -135,10 +135,10 @@ export const kubernetesSabotages: readonly Sabotage[] = [
   },
   {
     id: "kubernetes: doctor tries requests on a cluster that nobody named",
-    file: "src/operations/doctor/doctor-handler.ts",
+    file: "src/operations/doctor-handler.ts",
     find: "probe.available && measure.isTried",
     replace: "probe.available",
-    test: "src/operations/doctor/doctor-handler.test.ts",
+    test: "src/operations/doctor-handler.test.ts",
     name: "has an engine look at itself",
   },
   {

@@ -215,10 +215,10 @@ const dangers: readonly Sabotage[] = [
   },
   {
     id: "doctor: a broken Node is not named",
-    file: "src/operations/doctor/known-dangers.ts",
+    file: "src/operations/known-dangers.ts",
     find: "...nodeDangers, ",
     replace: "",
-    test: "src/operations/doctor/doctor-handler.test.ts",
+    test: "src/operations/doctor-handler.test.ts",
     name: "is a danger where it alone keeps programs in",
   },
   {
@@ -231,8 +231,8 @@ const dangers: readonly Sabotage[] = [
   },
 ];
 
-const listed = "src/operations/sandboxes/find-sandboxes.ts";
-const listedTest = "src/operations/sandboxes/find-sandboxes.test.ts";
+const listed = "src/operations/sandboxes-handler.ts";
+const listedTest = "src/operations/sandboxes-handler.test.ts";
 
 const lists: readonly Sabotage[] = [
   {

@@ -3,7 +3,7 @@ import type { Sabotage } from "./sabotage.ts";
 export const namesSabotages: readonly Sabotage[] = [
   {
     id: "names: a preview's answer leaves its name out",
-    file: "src/operations/previews/preview-row.ts",
+    file: "src/operations/previews-handler.ts",
     find: "name: spec.name ?? null,",
     replace: "name: null,",
     test: "test/e2e/names-of-work.test.ts",
@@ -11,7 +11,7 @@ export const namesSabotages: readonly Sabotage[] = [
   },
   {
     id: "names: stats shows no names",
-    file: "src/operations/metrics/sandbox-stats-handler.ts",
+    file: "src/operations/metrics-handler.ts",
     find: "names.get(sampled.observed.sandbox.id) ?? null",
     replace: "names.get(sampled.observed.sandbox.id.slice(1)) ?? null",
     test: "test/e2e/names-of-work.test.ts",
@@ -35,10 +35,10 @@ export const namesSabotages: readonly Sabotage[] = [
   },
   {
     id: "names: the operator follows a name that another key gave",
-    file: "src/operations/sandboxes/meant-sandbox.ts",
+    file: "src/operations/sandboxes-handler.ts",
     find: "name: whose === principal ? name : undefined",
     replace: "name: whose === principal ? name : (name ?? undefined)",
-    test: "src/operations/sandboxes/meant-sandbox.test.ts",
+    test: "src/operations/sandboxes-handler.test.ts",
     name: "no other principal's by the name",
   },
   {
@@ -59,10 +59,10 @@ export const namesSabotages: readonly Sabotage[] = [
   },
   {
     id: "names: in the form of an id",
-    file: "src/operations/contract/name-schema.ts",
+    file: "src/operations/contract/request-schemas.ts",
     find: 'return form.test(text) && !text.includes("..") && !idForm.test(text);',
     replace: 'return form.test(text) && !text.includes("..") && text !== String(idForm);',
-    test: "src/operations/contract/name-schema.test.ts",
+    test: "src/operations/contract/request-schemas.test.ts",
     name: "may not have the form of an id",
   },
 ];

@@ -67,7 +67,7 @@ export const peerSabotages: readonly Sabotage[] = [
   },
   {
     id: "peers: a principal reads another's log",
-    file: "src/operations/read-logs-handler.ts",
+    file: "src/operations/logs-handler.ts",
     find: "ring !== undefined && isOperator",
     replace: "ring !== undefined || isOperator",
     test: "test/security/remote-attacks.test.ts",

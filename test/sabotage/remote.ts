@@ -3,7 +3,7 @@ import type { Sabotage } from "./sabotage.ts";
 export const remoteSabotages: readonly Sabotage[] = [
   {
     id: "remote: a key reaches another's sandbox",
-    file: "src/operations/sandboxes/reach-sandbox.ts",
+    file: "src/operations/live-sandbox-handler.ts",
     find: "const isOwn = isOperator ||",
     replace: "const isOwn = principal !== null ||",
     test: "test/security/remote-attacks.test.ts",
@@ -11,7 +11,7 @@ export const remoteSabotages: readonly Sabotage[] = [
   },
   {
     id: "remote: a key sees the values of secrets in what it runs",
-    file: "src/operations/sandboxes/reach-sandbox.ts",
+    file: "src/operations/live-sandbox-handler.ts",
     find: "{ withSecrets: isOperator }",
     replace: "{ withSecrets: id.length > 0 }",
     test: "test/security/remote-attacks.test.ts",

@@ -145,7 +145,7 @@ const encodings: readonly Sabotage[] = [
   },
   {
     id: "a session is not told that its coding line contradicts it",
-    file: "src/operations/session/run-code-handler.ts",
+    file: "src/operations/session-handler.ts",
     find: "(keepsVariables ? []",
     replace: "(!keepsVariables ? []",
     test: "test/e2e/source-encodings.test.ts",
@@ -340,7 +340,7 @@ const demands: readonly Sabotage[] = [
   },
   {
     id: "session: any folder may be its home",
-    file: "src/operations/session/session-id-schema.ts",
+    file: "src/operations/session-contract.ts",
     find: ".regex(/^\\/(?:workspace|home\\/[a-z_][a-z0-9_-]{0,31})$/,",
     replace: ".regex(/^\\//,",
     test: "test/e2e/session-home.test.ts",

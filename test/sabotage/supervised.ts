@@ -43,7 +43,7 @@ export const supervisedSabotages: readonly Sabotage[] = [
   },
   {
     id: "terminal: another size of the caller's does not reach it",
-    file: "src/operations/sandboxes/terminal-handler.ts",
+    file: "src/operations/live-sandbox-handler.ts",
     find: "for await (const size of sizes) program.resize?.(sensibleSize(size));",
     replace: "for await (const _ of sizes) continue;",
     test: "test/e2e/remote-sandboxes.test.ts",

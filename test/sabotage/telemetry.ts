@@ -297,7 +297,7 @@ const stored: readonly Sabotage[] = [
   },
   {
     id: "logs: what the store missed hides what memory holds",
-    file: "src/operations/read-logs-handler.ts",
+    file: "src/operations/logs-handler.ts",
     find: "const reachesOver = before !== undefined",
     replace: "const reachesOver = before === undefined",
     test: "test/e2e/log-pages.test.ts",

@@ -10,7 +10,7 @@ import { createGlovebox } from "../helpers/wire-glovebox.ts";
 import { PeerFolder } from "../../src/peers/peer-folder.ts";
 import { PeerServer } from "../../src/peers/peer-server.ts";
 import { Peers } from "../../src/peers/peers.ts";
-import { readLogsContract } from "../../src/operations/read-logs-contract.ts";
+import { readLogsContract } from "../../src/operations/logs-contract.ts";
 import { preloadEngine } from "../helpers/preload-engine.ts";
 
 /** Another user of the same machine, created by the testbed. */

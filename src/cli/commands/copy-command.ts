@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { parseBytes } from "../../base/bytes.ts";
 import { invalidField } from "../../errors/glovebox-error.ts";
 import { openCalls } from "../open-calls.ts";
-import { copyIntoSandboxContract, copyOutOfSandboxContract } from "../../operations/sandboxes/copy-contract.ts";
+import { copyIntoSandboxContract, copyOutOfSandboxContract } from "../../operations/live-sandbox-contract.ts";
 import type { CommandIo, SetExitCode } from "../command-io.ts";
 import { sandboxWords } from "../output/name-option.ts";
 import { escapeLine } from "../output/terminal-escape.ts";

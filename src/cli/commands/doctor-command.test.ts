@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { DoctorEngine, DoctorResponse } from "../../operations/doctor/doctor-contract.ts";
+import type { DoctorEngine, DoctorResponse } from "../../operations/doctor-contract.ts";
 import { doctorReport, isHealthy } from "./doctor-command.ts";
 
 const docker: DoctorEngine = {

@@ -5,7 +5,7 @@ import {
   type DoctorChoice,
   type DoctorEngine,
   type DoctorResponse,
-} from "../../operations/doctor/doctor-contract.ts";
+} from "../../operations/doctor-contract.ts";
 import type { CommandIo, SetExitCode } from "../command-io.ts";
 import { coloured } from "../output/coloured.ts";
 import { exitCodes } from "../exit-code.ts";

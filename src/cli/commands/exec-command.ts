@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { invalidField } from "../../errors/glovebox-error.ts";
 import { openCalls, type CommandCalls } from "../open-calls.ts";
-import { execInSandboxContract, openTerminalContract } from "../../operations/sandboxes/exec-contract.ts";
+import { execInSandboxContract, openTerminalContract } from "../../operations/live-sandbox-contract.ts";
 import type { CommandIo, SetExitCode } from "../command-io.ts";
 import { withOwnTerminal } from "../own-terminal.ts";
 import { sandboxWords } from "../output/name-option.ts";

@@ -1,13 +1,13 @@
-import { type Command, Option } from "commander";
+import { Option, type Command } from "commander";
 import { embeddedEngine } from "../../config/engine-words.ts";
 import { GloveboxError, invalidField } from "../../errors/glovebox-error.ts";
 import { executeCodeContract } from "../../operations/execute-contract.ts";
 import {
   exportPreparedContract,
   importPreparedContract,
+  pullImagesContract,
   type PreparedResponse,
-} from "../../operations/prepared-contract.ts";
-import { pullImagesContract } from "../../operations/images-contract.ts";
+} from "../../operations/images-contract.ts";
 import type { CommandIo, SetExitCode } from "../command-io.ts";
 import { openCalls, type CommandCalls } from "../open-calls.ts";
 import { escapeLine } from "../output/terminal-escape.ts";

@@ -8,7 +8,7 @@ import {
   pruneSandboxesContract,
   removeSandboxesContract,
   type SandboxRow,
-} from "../../operations/sandboxes/sandboxes-contract.ts";
+} from "../../operations/sandboxes-contract.ts";
 import type { CommandIo, SetExitCode } from "../command-io.ts";
 import { sandboxTable } from "../output/sandbox-table.ts";
 import { sandboxWords } from "../output/name-option.ts";

@@ -16,7 +16,7 @@ import { keysPlace } from "../../keys/keys-place.ts";
 import type { E2bServer, E2bServerOptions } from "../../e2b/e2b-server.ts";
 import { GloveboxError, invalidField } from "../../errors/glovebox-error.ts";
 import type { McpDoor } from "../../mcp/mcp-door.ts";
-import type { CallOperation } from "../../operations/contract/operation-call.ts";
+import type { CallOperation } from "../../operations/contract/operation-contract.ts";
 import { operationTable } from "../../operations/table.ts";
 import type { CommandIo, SetExitCode } from "../command-io.ts";
 import { exitCodes } from "../exit-code.ts";

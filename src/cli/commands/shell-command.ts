@@ -4,13 +4,12 @@ import { openCalls, type CommandCalls } from "../open-calls.ts";
 import { GloveboxError, invalidField } from "../../errors/glovebox-error.ts";
 import {
   createEnvironmentContract,
+  destroyEnvironmentContract,
   type CreateEnvironmentRequest,
   type CreateEnvironmentResponse,
-} from "../../operations/environments/create-environment-contract.ts";
-import { destroyEnvironmentContract } from "../../operations/environments/environments-contract.ts";
+} from "../../operations/environments-contract.ts";
 import { listFilesContract } from "../../operations/files-contract.ts";
-import { endSessionContract } from "../../operations/session/end-session-contract.ts";
-import { getSessionContract, openSessionContract } from "../../operations/session/sessions-contract.ts";
+import { endSessionContract, getSessionContract, openSessionContract } from "../../operations/session-contract.ts";
 import type { CommandIo, SetExitCode } from "../command-io.ts";
 import { runTerminal } from "./exec-command.ts";
 import { nameOption, sandboxWords } from "../output/name-option.ts";

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Command } from "commander";
-import { sandboxStatsContract } from "../../operations/metrics/sandbox-stats-contract.ts";
+import { sandboxStatsContract } from "../../operations/metrics-contract.ts";
 import type { CommandIo, SetExitCode } from "../command-io.ts";
 import { openCalls } from "../open-calls.ts";
 import { sandboxWords } from "../output/name-option.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { SandboxRow } from "../../operations/sandboxes/sandboxes-contract.ts";
+import type { SandboxRow } from "../../operations/sandboxes-contract.ts";
 import { sandboxTable } from "./sandbox-table.ts";
 
 const nowMs = Date.parse("2026-11-27T12:00:00Z");

@@ -1,4 +1,4 @@
-import type { SandboxRow } from "../../operations/sandboxes/sandboxes-contract.ts";
+import type { SandboxRow } from "../../operations/sandboxes-contract.ts";
 import { formatTable } from "./format-table.ts";
 
 /** What the table needs besides its rows. */

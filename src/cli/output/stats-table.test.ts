@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { SandboxStatsRow } from "../../operations/metrics/sandbox-stats-contract.ts";
+import type { SandboxStatsRow } from "../../operations/metrics-contract.ts";
 import { statsTable } from "./stats-table.ts";
 
 const row: SandboxStatsRow = {

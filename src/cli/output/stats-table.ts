@@ -1,4 +1,4 @@
-import type { SandboxStatsRow } from "../../operations/metrics/sandbox-stats-contract.ts";
+import type { SandboxStatsRow } from "../../operations/metrics-contract.ts";
 import { formatTable } from "./format-table.ts";
 
 /** One line per sandbox; `-` for what its engine does not report. */

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import type { SandboxStateAnswer } from "../../operations/sandboxes/sandbox-state-schema.ts";
-import type { RunTestsResponse } from "../../operations/run-tests-contract.ts";
+import type { SandboxStateAnswer } from "../../operations/sandboxes-contract.ts";
+import type { RunTestsResponse } from "../../operations/tests-contract.ts";
 import type { Tab } from "../route.ts";
 import { firstTab } from "./run-detail.tsx";
 

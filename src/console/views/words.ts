@@ -1,4 +1,4 @@
-import type { StoredRunAnswer } from "../../operations/sandboxes/sandbox-state-schema.ts";
+import type { StoredRunAnswer } from "../../operations/sandboxes-contract.ts";
 import type { SandboxRow } from "../lists.ts";
 import type { IconName } from "./icon.tsx";
 

@@ -1,5 +1,5 @@
 import { settlesWithin } from "../../base/abort.ts";
-import { execInSandboxContract } from "../../operations/sandboxes/exec-contract.ts";
+import { execInSandboxContract } from "../../operations/live-sandbox-contract.ts";
 import type { Platform } from "../../platform/platform.ts";
 import type { SandboxTarget } from "../e2b-sandbox.ts";
 import { findTool, toolExits } from "./inside-tool.ts";

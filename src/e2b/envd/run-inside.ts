@@ -1,4 +1,4 @@
-import { execInSandboxContract } from "../../operations/sandboxes/exec-contract.ts";
+import { execInSandboxContract } from "../../operations/live-sandbox-contract.ts";
 import { mebibyte } from "../../base/bytes.ts";
 import { ConnectError } from "./connect-error.ts";
 import type { RpcCall } from "./rpc-call.ts";

@@ -1,6 +1,6 @@
 import { posix } from "node:path";
 import { dropBody } from "../../base/http/read-body.ts";
-import { uploadFileContract, downloadFileContract } from "../../operations/bytes-contract.ts";
+import { uploadFileContract, downloadFileContract } from "../../operations/files-contract.ts";
 import type { E2bContext } from "../e2b-context.ts";
 import { sendJson, readWhole, type Exchange } from "../exchange.ts";
 import { E2bRefusal } from "../refusal.ts";
@@ -14,7 +14,7 @@ import type { BytesInFlight } from "../../calls/bytes-in-flight.ts";
 import type { ServerResponse } from "node:http";
 import { settlesWithin } from "../../base/abort.ts";
 import { untilWritable } from "../../base/streams/until-writable.ts";
-import type { OperationEvent } from "../../operations/contract/operation-event.ts";
+import type { OperationEvent } from "../../operations/contract/operation-contract.ts";
 import { createHash } from "node:crypto";
 import { secretCheck } from "../../base/http/same-secret.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";

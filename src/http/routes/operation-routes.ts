@@ -1,13 +1,13 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from "fastify";
 import {
   takesBody,
+  takesInput,
   type OperationContract,
   type RequestOf,
   type Route,
 } from "../../operations/contract/operation-contract.ts";
-import { takesInput } from "../../operations/contract/input-body.ts";
 import { parseRequest } from "../../operations/contract/parse-request.ts";
-import { readLogsContract } from "../../operations/read-logs-contract.ts";
+import { readLogsContract } from "../../operations/logs-contract.ts";
 import { keyEnded, orRevoked } from "../or-revoked.ts";
 import { callerOf } from "../caller.ts";
 import { acceptsBytes } from "../accepts-bytes.ts";

@@ -1,14 +1,14 @@
 import type { FastifyInstance } from "fastify";
 import type { RunningCall } from "../../calls/running-call.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
-import { hasLabels } from "../../operations/contract/labels-schema.ts";
+import { hasLabels } from "../../operations/contract/request-schemas.ts";
 import { parseRequest } from "../../operations/contract/parse-request.ts";
 import {
   listOwnSandboxesRequestSchema,
   removeSandboxQuerySchema,
   type OwnSandboxes,
   type SandboxStateAnswer,
-} from "../../operations/sandboxes/sandbox-state-schema.ts";
+} from "../../operations/sandboxes-contract.ts";
 import { callerOf } from "../caller.ts";
 import { findNamed, type Named } from "../../base/find-named.ts";
 import type { HttpRuns, RunPlace } from "../runs/http-runs.ts";

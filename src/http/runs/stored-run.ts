@@ -1,9 +1,5 @@
-import { splitLabel } from "../../operations/contract/labels-schema.ts";
-import type {
-  OwnSandboxes,
-  SandboxStateAnswer,
-  StoredRunAnswer,
-} from "../../operations/sandboxes/sandbox-state-schema.ts";
+import { splitLabel } from "../../operations/contract/request-schemas.ts";
+import type { OwnSandboxes, SandboxStateAnswer, StoredRunAnswer } from "../../operations/sandboxes-contract.ts";
 import type { RouteContext } from "../routes/route-context.ts";
 
 type StoredRuns = NonNullable<RouteContext["platform"]["store"]>["runs"];

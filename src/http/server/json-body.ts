@@ -4,7 +4,7 @@ import { readBody } from "../../base/http/read-body.ts";
 import { assertBoundedJson } from "../../base/bounded-json.ts";
 import type { BytesInFlight } from "../../calls/bytes-in-flight.ts";
 import { LoopTurns } from "../../calls/loop-turns.ts";
-import { inputType } from "../../operations/contract/input-body.ts";
+import { inputType } from "../../operations/contract/operation-contract.ts";
 import { holdBody } from "./hold-bytes.ts";
 import { HttpRefusal } from "./http-refusal.ts";
 import { readRequestLine } from "./request-input.ts";

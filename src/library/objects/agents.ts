@@ -1,4 +1,4 @@
-import { runAgentContract } from "../../operations/run-agent-contract.ts";
+import { runAgentContract } from "../../operations/agent-contract.ts";
 import type { RunOptions } from "./call-options.ts";
 import type { Calls } from "./calls.ts";
 import type { Execution } from "./execution.ts";

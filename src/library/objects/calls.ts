@@ -1,6 +1,10 @@
 import { GloveboxError } from "../../errors/glovebox-error.ts";
-import type { CallOperation, OperationCall } from "../../operations/contract/operation-call.ts";
-import type { OperationContract, ResponseOf } from "../../operations/contract/operation-contract.ts";
+import type {
+  CallOperation,
+  OperationCall,
+  OperationContract,
+  ResponseOf,
+} from "../../operations/contract/operation-contract.ts";
 import { parseRequest } from "../../operations/contract/parse-request.ts";
 import { toCamelNames, toCamelPath, toCamelText, toWireNames, type Camel } from "./camel.ts";
 import type { CallOptions, RunOptions } from "./call-options.ts";

@@ -1,8 +1,7 @@
 import { describe, expect, expectTypeOf, it } from "vitest";
 import { z } from "zod";
-import type { ExecuteRequest, ExecuteResponse } from "../../operations/execute-contract.ts";
-import { executeCodeContract } from "../../operations/execute-contract.ts";
-import { doctorResponseSchema } from "../../operations/doctor/doctor-contract.ts";
+import { executeCodeContract, type ExecuteRequest, type ExecuteResponse } from "../../operations/execute-contract.ts";
+import { doctorResponseSchema } from "../../operations/doctor-contract.ts";
 import { operationTable } from "../../operations/table.ts";
 import { toCamelNames, toCamelPath, toCamelText, toWireNames, type Camel, type CamelName } from "./camel.ts";
 

@@ -1,9 +1,9 @@
-import { createEnvironmentContract } from "../../operations/environments/create-environment-contract.ts";
 import {
+  createEnvironmentContract,
   destroyEnvironmentContract,
   listEnvironmentsContract,
-} from "../../operations/environments/environments-contract.ts";
-import { runCommandContract } from "../../operations/environments/run-command-contract.ts";
+  runCommandContract,
+} from "../../operations/environments-contract.ts";
 import { withCommand } from "./with-command.ts";
 import type { CallOptions, RunOptions } from "./call-options.ts";
 import type { Calls } from "./calls.ts";

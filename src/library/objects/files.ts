@@ -1,5 +1,6 @@
-import { downloadFileContract, uploadFileContract } from "../../operations/bytes-contract.ts";
 import {
+  downloadFileContract,
+  uploadFileContract,
   editFileContract,
   listFilesContract,
   readFileContract,

@@ -1,5 +1,5 @@
 import { GloveboxError } from "../../errors/glovebox-error.ts";
-import { readLogsContract } from "../../operations/read-logs-contract.ts";
+import { readLogsContract } from "../../operations/logs-contract.ts";
 import type { CallSignal } from "./call-options.ts";
 import type { Calls } from "./calls.ts";
 import type { ReadLogsOptions } from "./generated/options.ts";

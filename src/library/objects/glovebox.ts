@@ -1,4 +1,4 @@
-import { doctorContract } from "../../operations/doctor/doctor-contract.ts";
+import { doctorContract } from "../../operations/doctor-contract.ts";
 import { executeCodeContract } from "../../operations/execute-contract.ts";
 import type { CallOptions, RunOptions } from "./call-options.ts";
 import { Calls, type Caller } from "./calls.ts";

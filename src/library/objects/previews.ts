@@ -1,5 +1,8 @@
-import { previewStatusContract, stopPreviewContract } from "../../operations/previews/previews-contract.ts";
-import { startPreviewContract } from "../../operations/previews/start-preview-contract.ts";
+import {
+  previewStatusContract,
+  stopPreviewContract,
+  startPreviewContract,
+} from "../../operations/previews-contract.ts";
 import type { CallOptions } from "./call-options.ts";
 import type { Calls } from "./calls.ts";
 import type { PreviewOptions, PreviewStatusOptions } from "./generated/options.ts";

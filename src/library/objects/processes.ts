@@ -2,8 +2,8 @@ import {
   listProcessesContract,
   stopProcessContract,
   writeStdinContract,
-} from "../../operations/processes/processes-contract.ts";
-import { startProcessContract } from "../../operations/processes/start-process-contract.ts";
+  startProcessContract,
+} from "../../operations/processes-contract.ts";
 import type { CallOptions } from "./call-options.ts";
 import type { Calls } from "./calls.ts";
 import type { ProcessOptions, ProcessOutputOptions, StopProcessOptions } from "./generated/options.ts";

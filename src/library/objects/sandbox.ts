@@ -1,14 +1,17 @@
 import { GloveboxError } from "../../errors/glovebox-error.ts";
-import { getMetricsContract } from "../../operations/metrics/get-metrics-contract.ts";
-import { listAlertsContract } from "../../operations/metrics/list-alerts-contract.ts";
-import { copyIntoSandboxContract, copyOutOfSandboxContract } from "../../operations/sandboxes/copy-contract.ts";
-import { execInSandboxContract, openTerminalContract } from "../../operations/sandboxes/exec-contract.ts";
-import { findSandboxPlaceContract } from "../../operations/sandboxes/sandbox-place-contract.ts";
+import { getMetricsContract, listAlertsContract } from "../../operations/metrics-contract.ts";
 import {
+  copyIntoSandboxContract,
+  copyOutOfSandboxContract,
+  execInSandboxContract,
+  openTerminalContract,
+} from "../../operations/live-sandbox-contract.ts";
+import {
+  findSandboxPlaceContract,
   listSandboxesContract,
   pruneSandboxesContract,
   removeSandboxesContract,
-} from "../../operations/sandboxes/sandboxes-contract.ts";
+} from "../../operations/sandboxes-contract.ts";
 import type { CallOptions, SandboxRunCall, TerminalCall } from "./call-options.ts";
 import type { Calls } from "./calls.ts";
 import type { Execution } from "./execution.ts";

@@ -4,10 +4,11 @@ import {
   interruptContextContract,
   listContextsContract,
   restartContextContract,
-} from "../../operations/session/contexts-contract.ts";
-import { endSessionContract } from "../../operations/session/end-session-contract.ts";
-import { runCodeContract } from "../../operations/session/run-code-contract.ts";
-import { listSessionsContract, openSessionContract } from "../../operations/session/sessions-contract.ts";
+  endSessionContract,
+  runCodeContract,
+  listSessionsContract,
+  openSessionContract,
+} from "../../operations/session-contract.ts";
 import type { CallOptions, RunOptions } from "./call-options.ts";
 import type { Calls } from "./calls.ts";
 import type { Execution } from "./execution.ts";

@@ -1,5 +1,4 @@
-import { readTestReportContract } from "../../operations/read-test-report-contract.ts";
-import { runTestsContract } from "../../operations/run-tests-contract.ts";
+import { readTestReportContract, runTestsContract } from "../../operations/tests-contract.ts";
 import type { RunOptions } from "./call-options.ts";
 import type { Calls } from "./calls.ts";
 import type { Execution } from "./execution.ts";

@@ -1,4 +1,4 @@
-import type { RequestCommand } from "../../operations/contract/command-schema.ts";
+import type { RequestCommand } from "../../operations/contract/request-schemas.ts";
 
 /** Options of a command, which may be just the command: a shell line, or the program and its arguments. */
 export function withCommand<Options extends { readonly command: RequestCommand }>(

@@ -6,7 +6,7 @@ import type { KeptTexts } from "../../calls/kept-texts.ts";
 import type { RunningCall } from "../../calls/running-call.ts";
 import type { RunningCalls } from "../../calls/running-calls.ts";
 import { GloveboxError, toGloveboxError } from "../../errors/glovebox-error.ts";
-import type { CallOperation } from "../../operations/contract/operation-call.ts";
+import type { CallOperation } from "../../operations/contract/operation-contract.ts";
 import type { Platform } from "../../platform/platform.ts";
 import { unknownTool } from "../protocol-errors.ts";
 import { declaresTasks } from "../task-methods.ts";

@@ -1,7 +1,7 @@
 import { expect, it, describe } from "vitest";
 import { KeptTexts } from "../../calls/kept-texts.ts";
 import type { RunningCall } from "../../calls/running-call.ts";
-import { readLogsContract, type ReadLogsResponse } from "../../operations/read-logs-contract.ts";
+import { readLogsContract, type ReadLogsResponse } from "../../operations/logs-contract.ts";
 import type { OfferedTool } from "./offered-tool.ts";
 import { toolResult, shorten } from "./tool-result.ts";
 

@@ -1,4 +1,6 @@
 import type { z } from "zod";
+import type { processSignals } from "./wire-values.ts";
+import type { LimitsRequest } from "./request-schemas.ts";
 
 /** Where an operation is served over HTTP. */
 export interface Route {
@@ -8,7 +10,7 @@ export interface Route {
 }
 
 /** Where the content of an operation goes over HTTP by itself, as bytes. */
-export interface ByteRoutes {
+interface ByteRoutes {
   /** `down`: the call's output, with GET; `up`: the call's standard input, with PUT. */
   readonly direction: "down" | "up";
   /** Braces as in routes; no other field of the request can be given there, except the part of a download (`Range`). */
@@ -80,7 +82,7 @@ export interface OperationContract<Request extends z.ZodObject = z.ZodObject, Re
   readonly freshSandbox?: boolean;
   /**
    * Path of the WebSocket for what a request alone cannot carry: input as it comes, sizes of a terminal, signals
-   * (`live-messages.ts`). Braces as in routes. Missing: it has none.
+   * (`wire-messages.ts`). Braces as in routes. Missing: it has none.
    */
   readonly channel?: string;
   /** Content as `application/octet-stream` over HTTP, of any size. Missing: it has none. */
@@ -100,4 +102,130 @@ export function defineOperation<Request extends z.ZodObject, Response extends z.
   contract: OperationContract<Request, Response>,
 ): OperationContract<Request, Response> {
   return contract;
+}
+
+/** What is known of content before it comes. */
+export interface ContentHead {
+  /** Of the whole content; null if what is sent may have another size, because values of secrets are removed from it. */
+  readonly sizeBytes: number | null;
+  /** First byte that is sent. */
+  readonly offset: number;
+  /** Bytes that are sent; null as `sizeBytes`. */
+  readonly length: number | null;
+}
+
+/** Who is calling, how to abort, and who receives progress. */
+export interface OperationCall {
+  /** Everything that the call creates belongs to it. */
+  readonly principal: string;
+  /**
+   * Whether the caller is the operator of this machine: every live sandbox of the machine's user is then accessible,
+   * including those of other principals and processes. Default: the principal's own in this process.
+   */
+  readonly isOperator?: boolean | undefined;
+  readonly signal?: AbortSignal | undefined;
+  /**
+   * Id for the fresh sandbox that the operation starts, chosen by the front end so that its caller knows it while still
+   * waiting for capacity; default: a new one.
+   */
+  readonly sandboxId?: string | undefined;
+  /** Id for the run that the operation starts, by which its record can be found; default: a new one. */
+  readonly runId?: string | undefined;
+  /** Calls over one connection that name no session share one; undefined for single requests. */
+  readonly connection?: string | undefined;
+  /** Wraps the work so that it is traced as part of its request; default: no wrapper. */
+  readonly within?: (<Result>(work: () => Result) => Result) | undefined;
+  /** Standard input of the program as a stream; instead of the request's `stdin`. */
+  readonly stdin?: AsyncIterable<Uint8Array> | undefined;
+  /** Sizes of the caller's terminal in characters, each time it changes; for operations that hold one. */
+  readonly sizes?: AsyncIterable<{ readonly columns: number; readonly rows: number }> | undefined;
+  /** Signals for the program, sent as they come; for operations that take them. */
+  readonly signals?: AsyncIterable<SignalToSend> | undefined;
+  /** Called once, before the first output of an operation that sends content; what it throws ends the call. */
+  readonly onContent?: ((head: ContentHead) => void) | undefined;
+  /** Awaited for output, so that a slow listener slows the program instead of growing the memory. */
+  readonly onEvent?: ((event: OperationEvent) => void | Promise<void>) | undefined;
+}
+
+/** The only way from a front end to an operation's work. @throws GloveboxError if the platform refuses or fails */
+export type CallOperation = <Contract extends OperationContract>(
+  contract: Contract,
+  request: RequestOf<Contract>,
+  call: OperationCall,
+) => Promise<ResponseOf<Contract>>;
+
+/** One refused connection, explained. */
+export interface RefusedConnection {
+  /** The destination, as `name:port` if it has that form. */
+  readonly target: string;
+  /** The rule that refused it. */
+  readonly rule:
+    | "address"
+    | "name"
+    | "not_allowed"
+    | "locked"
+    | "port"
+    | "private_address"
+    | "server_name"
+    | "budget"
+    | "protocol";
+  /** Why, in one sentence. */
+  readonly reason: string;
+  /** What would allow it, in one sentence. */
+  readonly remedy: string;
+}
+
+/** What an operation reports while it works, in the order it happened. */
+export type OperationEvent =
+  /** The sandbox that will run it now exists, with this id and its caller's name for it; comes before any output. */
+  | { readonly type: "sandbox"; readonly sandboxId: string; readonly name?: string | undefined }
+  /** Bytes the program wrote. */
+  | { readonly type: "output"; readonly stream: "stdout" | "stderr"; readonly bytes: Uint8Array }
+  /** The network policy refused a connection of the program. */
+  | { readonly type: "denied"; readonly denial: RefusedConnection }
+  /** Something slow is in progress; `fraction` is null while unknown. */
+  | { readonly type: "progress"; readonly message: string; readonly fraction: number | null }
+  /** Whether the program has a terminal; if not, the caller's own must edit lines and echo what is typed. */
+  | { readonly type: "terminal" }
+  /** Something the caller should know, once. */
+  | { readonly type: "warning"; readonly message: string };
+
+/**
+ * A signal that a program may be sent; SIGKILL ends it and everything it started, the others go to the program itself.
+ */
+export type SignalToSend = (typeof processSignals)[number] | "SIGKILL";
+
+/**
+ * What a caller may do, if that is less than the deployment allows. It never allows more than the deployment does:
+ * `null` means as much as the deployment.
+ */
+export interface Grant {
+  /** Sandboxes at a time, including those of sessions and environments. */
+  readonly maxSandboxes: number | null;
+  /** Ceilings of the limits that a request may ask for; a missing field means the deployment's. */
+  readonly ceilings: LimitsRequest;
+  /** Names of engines. */
+  readonly engines: readonly string[] | null;
+  /** Allowed words and domains for `network`; `none` is always allowed. */
+  readonly networks: readonly string[] | null;
+  /** References of images, and registries as `HOST[:PORT]/*`, beside the configured ones; null: `images.allow`. */
+  readonly images: readonly string[] | null;
+  /** Names of the deployment's secrets. */
+  readonly secrets: readonly string[] | null;
+  /** Folders below which host paths may be named, absolute or from `~/`; within the deployment's own roots. */
+  readonly mountRoots: readonly string[] | null;
+}
+
+/**
+ * What a principal may do; null: everything the deployment allows, including what is reserved for its operator.
+ * @throws PERMISSION_DENIED for the principal of a key that is not in force
+ */
+export type GrantOf = (principal: string) => Grant | null;
+
+/** A body that is a request as one line of JSON, a line feed, and then the program's standard input as it comes, to its end. */
+export const inputType = "application/vnd.glovebox.input";
+
+/** Whether requests of an operation may have standard input. */
+export function takesInput({ request }: Pick<OperationContract, "request">): boolean {
+  return "stdin" in request.shape;
 }

@@ -1,7 +1,13 @@
-import { GloveboxError } from "../../errors/glovebox-error.ts";
-import type { CallOperation, OperationCall } from "../contract/operation-call.ts";
-import type { GrantOf, Grant } from "../contract/grant.ts";
-import type { OperationContract, RequestOf, ResponseOf } from "../contract/operation-contract.ts";
+import { GloveboxError, toGloveboxError } from "../../errors/glovebox-error.ts";
+import type {
+  CallOperation,
+  OperationCall,
+  GrantOf,
+  Grant,
+  OperationContract,
+  RequestOf,
+  ResponseOf,
+} from "../contract/operation-contract.ts";
 import type { PlatformParts } from "./platform-parts.ts";
 import { existingPlace } from "../../config/real-place.ts";
 import { expandHome } from "../../config/expand-home.ts";
@@ -13,6 +19,9 @@ import { agentImageFor } from "../../workloads/agent/agent-image.ts";
 import type { ChosenEngine } from "../../engines/discover.ts";
 import { grantRefused } from "../../policy/grant-refused.ts";
 import type { EngineChooser, EngineNeeds } from "./engine-chooser.ts";
+import type { ServerMetrics } from "../../telemetry/server-metrics.ts";
+import type { SpanStart } from "../../base/span.ts";
+import type { Tracing } from "../../telemetry/tracing.ts";
 
 /** What an operation does. */
 export interface Handler<Contract extends OperationContract = OperationContract> {
@@ -156,4 +165,52 @@ export function grantedEngines(
 
 function isChosen(value: unknown): value is ChosenEngine {
   return typeof value === "object" && value !== null && "engine" in value;
+}
+
+/** What is measured about calls, and by which clock. */
+interface CallObservation {
+  readonly serverMetrics: ServerMetrics;
+  readonly tracing: Tracing;
+  readonly monotonicMs: () => number;
+}
+
+/**
+ * The same way to the handlers; measures the duration and outcome of each call, and traces it as part of its request.
+ */
+export function observedCaller(
+  call: CallOperation,
+  { serverMetrics, tracing, monotonicMs }: CallObservation,
+): CallOperation {
+  return async (contract, request, options) => {
+    const startedMs = monotonicMs();
+    const operation = contract.name;
+    const end = (errorType: string | null): void =>
+      serverMetrics.operationEnded({
+        operation,
+        isTool: contract.tool !== undefined,
+        errorType,
+        durationMs: monotonicMs() - startedMs,
+      });
+    const traced = (): ReturnType<typeof work> => tracing.inSpan(spanOf(contract), work);
+    const work = (): ReturnType<typeof call<typeof contract>> => call(contract, request, options);
+    try {
+      const response = await (options.within?.(traced) ?? traced());
+      end(null);
+      return response;
+    } catch (error) {
+      end(toGloveboxError(error).errorType);
+      throw error;
+    }
+  };
+}
+
+/** Operations that agents have as tools follow the conventions for tools, at every front end. */
+function spanOf({ name, tool }: OperationContract): SpanStart {
+  const attributes = { "glovebox.operation.name": name };
+  if (tool === undefined) return { name, kind: "internal", attributes };
+  return {
+    name: `execute_tool ${name}`,
+    kind: "internal",
+    attributes: { ...attributes, "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": name },
+  };
 }

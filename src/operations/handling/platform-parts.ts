@@ -38,8 +38,18 @@ import type { BaseImage } from "../../workloads/session/base-image.ts";
 import type { ProvideImage } from "../../workloads/program/ensure-image.ts";
 import type { Previews } from "../../workloads/preview/previews.ts";
 import type { Sessions } from "../../workloads/session/sessions.ts";
-import type { FoundSandbox } from "../sandboxes/found-sandbox.ts";
+import type { SandboxRow } from "../sandboxes-contract.ts";
 import type { EngineChooser } from "./engine-chooser.ts";
+
+/** A sandbox that exists now, and how to end it from here. */
+export interface FoundSandbox {
+  readonly row: SandboxRow;
+  /** As in the labels of its container. */
+  readonly startedAs: string;
+  /** Whether there was a record of it. */
+  readonly isRecorded: boolean;
+  remove(): Promise<void>;
+}
 
 /** The parts of the platform, for handlers: everything except closing it. */
 export interface PlatformParts extends EngineChooser {

@@ -6,7 +6,7 @@ import { checkArguments } from "../../policy/request/arguments.ts";
 import { checkFileCount } from "../../policy/request/context-files.ts";
 import { maxEnvironmentEntries as maxOfPolicy } from "../../policy/request/environment.ts";
 import { sizedSchemaOf, type SizedSchema } from "../contract/parse-request.ts";
-import * as maxima from "../contract/request-maxima.ts";
+import * as maxima from "../contract/request-schemas.ts";
 import { operationTable } from "../table.ts";
 
 /** Lists, and objects of any names, that have no maximum. */

@@ -6,8 +6,8 @@ import { parseNetwork, type NetworkPolicy } from "../../policy/network/network.t
 import { checkEnvironment } from "../../policy/request/environment.ts";
 import { resolveLimits } from "../../policy/resolve-limits.ts";
 import type { Settings } from "../../workloads/run/settings.ts";
-import type { OperationCall } from "../contract/operation-call.ts";
-import type { LimitsRequest } from "../contract/run-settings-schema.ts";
+import type { OperationCall } from "../contract/operation-contract.ts";
+import type { LimitsRequest } from "../contract/request-schemas.ts";
 import type { PlatformParts } from "./platform-parts.ts";
 
 /** The fields of a request that say what its sandbox is (SPEC RT10). */

@@ -1,7 +1,10 @@
 import { z } from "zod";
 import { GloveboxError } from "../../../src/errors/glovebox-error.ts";
-import type { OperationCall } from "../../../src/operations/contract/operation-call.ts";
-import { defineOperation, type ToolForm } from "../../../src/operations/contract/operation-contract.ts";
+import {
+  defineOperation,
+  type OperationCall,
+  type ToolForm,
+} from "../../../src/operations/contract/operation-contract.ts";
 import { handle, type Handler } from "../../../src/operations/handling/handler.ts";
 
 const response = z.object({ text: z.string() });
