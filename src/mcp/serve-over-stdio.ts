@@ -17,7 +17,7 @@ import { formatBytes, mebibyte } from "../base/bytes.ts";
 import { untilWritable } from "../base/streams/until-writable.ts";
 import { refuseTaskSubscription } from "./task-subscription.ts";
 import { failure, maxMessageBytes, parseJsonRpc, type MessageFailure } from "./parse-json-rpc.ts";
-import { GrowingBuffer } from "../base/streams/growing-buffer.ts";
+import { LineReader, type Line } from "../base/streams/line-reader.ts";
 
 export interface StdioOptions {
   readonly input: Readable;
@@ -85,53 +85,6 @@ function refusal(value: unknown): ParsedMessage {
   return invalid(known, "its members are not those of a JSON-RPC request");
 }
 
-/** The items of a stream of lines. */
-type Frame =
-  | { readonly type: "line"; readonly bytes: Uint8Array }
-  /** A line that was longer than allowed and was discarded; reported at its end. */
-  | { readonly type: "too_long"; readonly length: number };
-
-const newline = 0x0a;
-
-/** Splits a byte stream into lines, buffering at most `maxBytes` of an unfinished one; empty lines are skipped. */
-export class MessageFraming {
-  readonly #maxBytes: number;
-  readonly #line = new GrowingBuffer();
-  #length = 0;
-
-  constructor(maxBytes: number) {
-    this.#maxBytes = maxBytes;
-  }
-
-  push(chunk: Uint8Array): Frame[] {
-    const frames: Frame[] = [];
-    let start = 0;
-    for (let end = chunk.indexOf(newline); end !== -1; end = chunk.indexOf(newline, start)) {
-      this.#append(chunk.subarray(start, end));
-      frames.push(...this.end());
-      start = end + 1;
-    }
-    this.#append(chunk.subarray(start));
-    return frames;
-  }
-
-  /** What remained after the last line feed. */
-  end(): Frame[] {
-    const frame: Frame =
-      this.#length > this.#maxBytes
-        ? { type: "too_long", length: this.#length }
-        : { type: "line", bytes: this.#line.take() };
-    this.#length = 0;
-    return frame.type === "line" && isBlank(frame.bytes) ? [] : [frame];
-  }
-
-  #append(bytes: Uint8Array): void {
-    this.#length += bytes.length;
-    if (this.#length > this.#maxBytes) this.#line.take();
-    else this.#line.append(bytes);
-  }
-}
-
 /** Spaces, tabs and carriage returns only. */
 function isBlank(bytes: Uint8Array): boolean {
   return bytes.every((byte) => byte === 0x20 || byte === 0x09 || byte === 0x0d);
@@ -159,7 +112,7 @@ class StdioTransport implements Transport {
   onerror?: (error: Error) => void;
   onmessage?: (message: JSONRPCMessage) => void;
   readonly #options: StdioTransportOptions;
-  readonly #framing = new MessageFraming(maxMessageBytes);
+  readonly #lines = new LineReader(maxMessageBytes);
   /** Ids of requests that have no answer yet. */
   readonly #owed = new Set<RequestId>();
   readonly #answered = Promise.withResolvers<void>();
@@ -180,7 +133,7 @@ class StdioTransport implements Transport {
     const { input, output } = this.#options;
     input.on("data", (chunk: Uint8Array) => {
       if (this.#ended) return;
-      this.#take(this.#framing.push(chunk));
+      this.#take(this.#lines.push(chunk));
       // A client that reads no answers is not read either.
       if (output.writableLength > maxUnreadBytes) void this.#waitForReader();
     });
@@ -201,7 +154,7 @@ class StdioTransport implements Transport {
   /** Stops reading, ends the work, waits for outstanding answers to be written, and closes. */
   async finish(): Promise<void> {
     if (this.#ended) return;
-    this.#take(this.#framing.end());
+    this.#take(this.#lines.end());
     this.#ended = true;
     this.#options.input.pause();
     this.#options.onInputEnd();
@@ -225,12 +178,14 @@ class StdioTransport implements Transport {
     if (!this.#ended) input.resume();
   }
 
-  #take(frames: readonly Frame[]): void {
-    for (const frame of frames) {
-      if (frame.type === "line") this.#receive(frame.bytes);
-      else {
+  /** Empty lines are skipped. */
+  #take(lines: readonly Line[]): void {
+    for (const { bytes, length, isTooLong } of lines) {
+      if (!isTooLong) {
+        if (!isBlank(bytes)) this.#receive(bytes);
+      } else {
         const most = formatBytes(maxMessageBytes);
-        const text = `Invalid request: a message may have at most ${most}, this one had ${formatBytes(frame.length)}.`;
+        const text = `Invalid request: a message may have at most ${most}, this one had ${formatBytes(length)}.`;
         this.#refuse(failure(null, ProtocolErrorCode.InvalidRequest, text));
       }
     }

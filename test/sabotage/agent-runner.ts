@@ -28,8 +28,8 @@ export const agentRunnerSabotages: readonly Sabotage[] = [
   {
     id: "agent runner: what is left of a line that is too long is read",
     file: "src/workloads/agent/work.ts",
-    find: "if (bytes > maxLineBytes) return this.#reader.onOther",
-    replace: "if (bytes < 0) return this.#reader.onOther",
+    find: "if (isTooLong) return",
+    replace: "if (length < 0) return",
     test: "src/workloads/agent/work.test.ts",
     name: "holds a line without an end in bounds",
   },

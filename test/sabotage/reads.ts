@@ -19,7 +19,7 @@ export const readsSabotages: readonly Sabotage[] = [
   },
   {
     id: "an archive's end may go on",
-    file: "src/sandbox/files/byte-reader.ts",
+    file: "src/base/streams/byte-reader.ts",
     find: 'if (left < 0) throw new RangeError("it does not end");',
     replace: "if (left < 0) return;",
     test: tar,

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { cancelled, throwIfCancelled } from "../../base/abort.ts";
 import { mebibyte } from "../../base/bytes.ts";
 import { BoundedOutput } from "../../base/streams/bounded-output.ts";
+import { LineReader } from "../../base/streams/line-reader.ts";
 import { RingOutput } from "../../base/streams/ring-output.ts";
 import { invalidField } from "../../errors/glovebox-error.ts";
 import type { Deadline } from "./deadlines.ts";
@@ -26,7 +27,7 @@ const maxAnswerBytes = 16 * mebibyte;
 /** Of standard error the end is kept, where the command says what was wrong. */
 const maxErrorBytes = 65_536;
 /** Longest line that is passed on. */
-const maxLineChars = 4_096;
+const maxLineBytes = 4_096;
 
 /** Apple's `container` command as it is found on the PATH of its environment. */
 export class ContainerCommand {
@@ -81,7 +82,7 @@ export class ContainerCommand {
     child.stdin.end();
     const stdout = new BoundedOutput(maxAnswerBytes);
     const stderr = new RingOutput(maxErrorBytes);
-    const lines = new LineTeller(onLine);
+    const lines = new LineReader(maxLineBytes, { keepsBeginning: true });
     const stop = (): void => endCommand(child);
     child.stdout.on("data", (bytes: Buffer) => {
       stdout.append(bytes);
@@ -89,7 +90,7 @@ export class ContainerCommand {
     });
     child.stderr.on("data", (bytes: Buffer) => {
       stderr.append(bytes);
-      lines.add(bytes);
+      if (onLine !== undefined) for (const line of lines.push(bytes)) onLine(line.bytes.toString("utf8"));
     });
     const given = AbortSignal.any(signal === undefined ? [deadline] : [deadline, signal]);
     given.addEventListener("abort", stop, { once: true });
@@ -120,21 +121,5 @@ export function endCommand(child: ChildProcessWithoutNullStreams): void {
     process.kill(-child.pid, "SIGKILL");
   } catch {
     child.kill("SIGKILL");
-  }
-}
-
-class LineTeller {
-  readonly #onLine: ((line: string) => void) | undefined;
-  #rest = "";
-
-  constructor(onLine: ((line: string) => void) | undefined) {
-    this.#onLine = onLine;
-  }
-
-  add(bytes: Buffer): void {
-    if (this.#onLine === undefined) return;
-    const lines = `${this.#rest}${bytes.toString("utf8")}`.split("\n");
-    this.#rest = (lines.pop() ?? "").slice(0, maxLineChars);
-    for (const line of lines) this.#onLine(line.slice(0, maxLineChars));
   }
 }

@@ -1,5 +1,5 @@
 import { tarBlockBytes, tarEnd } from "../../base/tar-encoder.ts";
-import { ByteReader } from "./byte-reader.ts";
+import { ByteReader } from "../../base/streams/byte-reader.ts";
 import type { MoveBounds } from "./move-bounds.ts";
 import { maxRestBytes } from "./tar-decoder.ts";
 import { parseTarHeader } from "./tar-header.ts";

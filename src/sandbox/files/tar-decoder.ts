@@ -1,5 +1,5 @@
 import { tarBlockBytes, type TarHeader } from "../../base/tar-encoder.ts";
-import { ByteReader } from "./byte-reader.ts";
+import { ByteReader } from "../../base/streams/byte-reader.ts";
 import type { TreeEntry } from "./file-facts.ts";
 import { parseTarHeader } from "./tar-header.ts";
 import { assertFewWords, parseTarWords, wordFlags, type TarWords } from "./tar-words.ts";

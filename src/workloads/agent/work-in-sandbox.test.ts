@@ -34,6 +34,6 @@ describe("LiveLines", () => {
 
   it("holds no line without bound, and goes on after it", () => {
     const long = "x".repeat(3_000_000);
-    expect(tell(`${long}\n{"say":"b"}\n`, 65_536)).toBe("[a line of 3000000 characters]\nb\n");
+    expect(tell(`${long}\n{"say":"b"}\n`, 65_536)).toBe("[a line of 3000000 bytes]\nb\n");
   });
 });

@@ -1,3 +1,4 @@
+import { LineReader, type Line } from "../../base/streams/line-reader.ts";
 import { BoundedOutput } from "../../base/streams/bounded-output.ts";
 import type { OutputChunk } from "../../engines/engine.ts";
 import type { Redaction } from "../../policy/redaction.ts";
@@ -12,7 +13,6 @@ import { readEventsOf } from "./commands/read-agent-events.ts";
 import { MarkedOutput, type MarkedText } from "./marked-output.ts";
 import type { AgentRun, ReadyAgent } from "./agent-run.ts";
 import type { RunLog } from "./run-log.ts";
-import { StringDecoder } from "node:string_decoder";
 
 /** Program of every image for agents; it needs no arguments. */
 const entrypoint = ["/app/entrypoint.sh"];
@@ -131,10 +131,7 @@ const maxLineLength = 1_048_576;
  */
 export class LiveLines {
   readonly #readEvents: ReadAgentEvents;
-  readonly #decoder = new StringDecoder("utf8");
-  #line = "";
-  /** Characters of a line that is too long, counted. */
-  #tooLong = 0;
+  readonly #lines = new LineReader(maxLineLength);
   #isAnswer = false;
 
   constructor(readEvents: ReadAgentEvents) {
@@ -143,43 +140,29 @@ export class LiveLines {
 
   /** Text that these bytes complete; empty if there is nothing worth showing. */
   append(bytes: Uint8Array): string {
-    return this.#take(this.#decoder.write(bytes));
+    return this.#lines
+      .push(bytes)
+      .map((line) => this.#shown(line))
+      .join("");
   }
 
   /** The rest of the last line. */
   end(): string {
-    return this.#take(`${this.#decoder.end()}\n`);
+    return this.#lines
+      .end()
+      .map((line) => this.#shown(line))
+      .join("");
   }
 
-  #take(text: string): string {
-    const parts = text.split("\n");
-    const rest = parts.pop() ?? "";
-    const told = parts.map((part) => {
-      this.#extend(part);
-      return this.#endLine();
-    });
-    this.#extend(rest);
-    return told.join("");
-  }
-
-  #extend(part: string): void {
-    if (this.#line.length + part.length > maxLineLength) this.#tooLong += part.length;
-    else this.#line += part;
-  }
-
-  #endLine(): string {
-    const line = this.#line.trimEnd();
-    const length = this.#line.length + this.#tooLong;
-    const isTooLong = this.#tooLong > 0;
-    this.#line = "";
-    this.#tooLong = 0;
+  #shown({ bytes, length, isTooLong }: Line): string {
+    const line = bytes.toString("utf8").trimEnd();
     const marker = line.trim();
     if (marker === outputMarkers.start) this.#isAnswer = true;
     if (marker === outputMarkers.end || this.#isAnswer) {
       if (marker === outputMarkers.end) this.#isAnswer = false;
       return "";
     }
-    if (isTooLong) return `[a line of ${length} characters]\n`;
+    if (isTooLong) return `[a line of ${length} bytes]\n`;
     const event = parseObject(line);
     if (event === null) return line === "" ? "" : `${line}\n`;
     return this.#readEvents(event).map(textOf).join("");

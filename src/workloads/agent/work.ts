@@ -1,5 +1,6 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { setTimeout } from "node:timers/promises";
+import { LineReader, type Line } from "../../base/streams/line-reader.ts";
 import { RingOutput } from "../../base/streams/ring-output.ts";
 import type { AgentOutput } from "./agent-protocol.ts";
 import { AgentProgress } from "./commands/agent-progress.ts";
@@ -96,55 +97,37 @@ async function endOf(child: ChildProcess): Promise<string | null> {
 
 /** Longest line that is read; of a longer one only the length is reported. */
 const maxLineBytes = 33_554_432;
-const lineFeed = 10;
 
-interface LineReader {
+interface LineListener {
   /** A line that is a JSON object, unchanged, without the line feed. */
   readonly onObject: (object: JsonObject, line: Buffer) => void;
   /** Any other line. */
   readonly onOther: (text: string) => void;
 }
 
-/** Splits bytes into lines. Only line feeds end a line: other line separators may occur inside JSON. */
+/** The lines of an agent's output: objects of JSON, and others. */
 export class JsonLines {
-  readonly #reader: LineReader;
-  #pieces: Buffer[] = [];
-  #bytes = 0;
+  readonly #listener: LineListener;
+  readonly #lines = new LineReader(maxLineBytes);
 
-  constructor(reader: LineReader) {
-    this.#reader = reader;
+  constructor(listener: LineListener) {
+    this.#listener = listener;
   }
 
   append(chunk: Buffer): void {
-    let start = 0;
-    for (let end = chunk.indexOf(lineFeed); end !== -1; end = chunk.indexOf(lineFeed, start)) {
-      this.#extend(chunk.subarray(start, end));
-      this.#endLine();
-      start = end + 1;
-    }
-    this.#extend(chunk.subarray(start));
+    for (const line of this.#lines.push(chunk)) this.#tell(line);
   }
 
   /** Reads the rest after the last line feed. */
   end(): void {
-    if (this.#bytes > 0) this.#endLine();
+    for (const line of this.#lines.end()) this.#tell(line);
   }
 
-  #extend(piece: Buffer): void {
-    this.#bytes += piece.length;
-    if (this.#bytes > maxLineBytes) this.#pieces = [];
-    else if (piece.length > 0) this.#pieces.push(piece);
-  }
-
-  #endLine(): void {
-    const [bytes, pieces] = [this.#bytes, this.#pieces];
-    this.#pieces = [];
-    this.#bytes = 0;
-    if (bytes > maxLineBytes) return this.#reader.onOther(`[a line of ${bytes} bytes]`);
-    const line = Buffer.concat(pieces);
-    const text = line.toString("utf8");
+  #tell({ bytes, length, isTooLong }: Line): void {
+    if (isTooLong) return this.#listener.onOther(`[a line of ${length} bytes]`);
+    const text = bytes.toString("utf8");
     const object = parseJsonObject(text);
-    if (object !== null) this.#reader.onObject(object, line);
-    else if (text.trim() !== "") this.#reader.onOther(text);
+    if (object !== null) this.#listener.onObject(object, bytes);
+    else if (text.trim() !== "") this.#listener.onOther(text);
   }
 }

@@ -25,7 +25,7 @@ import type { PreviewSpec } from "./preview-spec.ts";
 import { startServer } from "./start-server.ts";
 import { Waiting } from "./waiting.ts";
 import { watchServer } from "./watch-server.ts";
-import { StringDecoder } from "node:string_decoder";
+import { LineReader } from "../../base/streams/line-reader.ts";
 import type { OutputChunk } from "../../engines/engine.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
 
@@ -124,14 +124,13 @@ const quietMs = 300;
 /** After this long it is reported anyway, whatever follows: an alert has two seconds (SPEC PV3). */
 const openMs = 1_000;
 /** A line that does not end is cut here. */
-const maxLineCharacters = 2_048;
+const maxLineBytes = 2_048;
 /** Lines that are examined per second: a flood is not read. */
 const maxLinesPerSecond = 2_000;
 
 interface Stream {
-  readonly decoder: StringDecoder;
+  readonly lines: LineReader;
   readonly scanner: ErrorScanner;
-  rest: string;
 }
 
 /** Looks for errors in what a program writes, each stream by itself. */
@@ -147,9 +146,8 @@ export class OutputScan {
   /** `monotonicMs`: milliseconds of a clock that never goes back. */
   constructor(listener: ErrorScannerListener, monotonicMs: () => number) {
     const stream = (): Stream => ({
-      decoder: new StringDecoder("utf8"),
+      lines: new LineReader(maxLineBytes, { keepsBeginning: true }),
       scanner: new ErrorScanner(listener),
-      rest: "",
     });
     this.#streams = { stdout: stream(), stderr: stream() };
     this.#monotonicMs = monotonicMs;
@@ -157,11 +155,9 @@ export class OutputScan {
 
   write({ stream: name, bytes }: OutputChunk): void {
     const stream = this.#streams[name];
-    const lines = `${stream.rest}${stream.decoder.write(Buffer.from(bytes))}`.split("\n");
-    stream.rest = (lines.pop() ?? "").slice(-maxLineCharacters);
-    for (const line of lines) {
+    for (const line of stream.lines.push(bytes)) {
       if (!this.#isPaceLeft()) break;
-      stream.scanner.line(stripVTControlCharacters(line.slice(0, maxLineCharacters)).trimEnd());
+      stream.scanner.line(stripVTControlCharacters(line.bytes.toString("utf8")).trimEnd());
     }
     this.#await();
   }

@@ -5,7 +5,9 @@ export interface Part {
   skip(): Promise<void>;
 }
 
-/** Reads a stream in pieces of a given size. All throw RangeError if the stream ends too early. */
+const lineFeed = 0x0a;
+
+/** Reads a stream by lines and by counts. All throw RangeError if the stream ends too early. */
 export class ByteReader {
   readonly #source: AsyncIterator<Uint8Array, unknown>;
   #held: Buffer = Buffer.alloc(0);
@@ -27,6 +29,22 @@ export class ByteReader {
       left -= piece.length;
     }
     return Buffer.concat(pieces);
+  }
+
+  /** The next line without its line feed. @throws RangeError when it is longer */
+  async line(maxBytes: number): Promise<string> {
+    const pieces: Buffer[] = [];
+    for (let length = 0; ;) {
+      if (!(await this.#fill())) throw new RangeError("the stream ended too early");
+      const end = this.#held.indexOf(lineFeed);
+      length += end < 0 ? this.#held.length : end;
+      if (length > maxBytes) throw new RangeError("a line is too long");
+      if (end < 0) pieces.push(await this.#some(this.#held.length));
+      else {
+        pieces.push((await this.#some(end + 1)).subarray(0, end));
+        return Buffer.concat(pieces).toString("utf8");
+      }
+    }
   }
 
   take(bytes: number): Part {
