@@ -7,7 +7,7 @@ import {
 } from "../telemetry/event-alerts.ts";
 import type { AlertSink } from "../base/alert-sink.ts";
 import type { Denial } from "../policy/network/denial.ts";
-import type { ClearedFiles } from "../sandbox/cleared-files.ts";
+import type { ClearedFiles } from "../sandbox/clear-setuid-bits.ts";
 import type { ToolingReport } from "../workloads/run/explain-tooling.ts";
 import type { PreviewError } from "../workloads/preview/error-scanner.ts";
 import type { Logger } from "../base/logger.ts";

@@ -17,8 +17,7 @@ import path from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openPlace } from "./mounts/open-place.ts";
-import { canClearSetuidBits, clearSetuidBits } from "./clear-setuid-bits.ts";
-import type { ClearedFiles } from "./cleared-files.ts";
+import { canClearSetuidBits, clearSetuidBits, type ClearedFiles } from "./clear-setuid-bits.ts";
 
 let folder = "";
 const at = (...names: string[]): string => path.join(folder, ...names);
@@ -92,6 +91,24 @@ describe.runIf(process.platform === "linux").each(["linux", "darwin"] as const)(
       cwd: at("project"),
     });
     await expect(clear(way)).rejects.toMatchObject({ errorType: "POLICY_DENIED", context: { rule: "too-deep" } });
+  });
+
+  it("takes it by names of any letter, and not of another user's file", async () => {
+    const ownerUid = process.getuid?.() ?? 0;
+    for (const name of ["ä", "b"]) setuidFile(at("project", name));
+    const walked = { stablePath: at("project"), platform: way };
+    expect((await clearSetuidBits({ ...walked, owner: { uid: ownerUid + 1, gid: 0 } })).count).toBe(0);
+    const cleared = await clearSetuidBits({ ...walked, owner: { uid: ownerUid, gid: 0 } });
+    expect(cleared.names.toSorted()).toEqual(["b", "ä"]);
+    expect(["ä", "b"].map((name) => lstatSync(at("project", name)).mode & 0o7777)).toEqual([0o755, 0o755]);
+  });
+
+  it("passes by what is a link by then", async () => {
+    setuidFile(at("project/real"));
+    renameSync(at("project/real"), at("outside/real"));
+    symlinkSync(at("outside/real"), at("project/real"));
+    expect((await clear(way)).count).toBe(0);
+    expect(has(at("outside/real"))).toBe(true);
   });
 
   it("looks into folders that a program has closed to itself", async () => {

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { OpenPlace } from "./mounts/open-place.ts";
-import { clearSetuidBits } from "./clear-setuid-bits.ts";
-import type { ClearedFiles } from "./cleared-files.ts";
+import { clearSetuidBits, type ClearedFiles } from "./clear-setuid-bits.ts";
 
 /** Time between two looks while something runs (SPEC RT6), and while nothing is known to. */
 const everyMs = { busy: 1_000, idle: 5_000 };

@@ -43,11 +43,11 @@ export const platformsSabotages: readonly Sabotage[] = [
   },
   {
     id: "platforms: the watch of setuid files takes other users' bits on macOS",
-    file: "src/sandbox/clear-by-path.ts",
-    find: " || stat.uid !== walk.ownerUid) return;",
-    replace: ") return;",
-    test: "src/sandbox/clear-by-path.test.ts",
-    name: "not of another user's file",
+    file: "src/sandbox/clear-setuid-bits.ts",
+    find: " || stat.uid !== ownerUid) return false;",
+    replace: ' || (platform === "darwin" ? false : stat.uid !== ownerUid)) return false;',
+    test: "src/sandbox/clear-setuid-bits.test.ts",
+    name: "as on darwin > takes it by names of any letter",
   },
   {
     id: "platforms: a tree ends with its leader only",

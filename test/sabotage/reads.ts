@@ -5,6 +5,7 @@ const writer = "src/sandbox/copy/tree-writer.test.ts";
 const trees = "src/sandbox/files/host-trees.test.ts";
 const archive = "src/sandbox/files/bound-archive.test.ts";
 const found = "src/sandbox/copy/find-on-host.test.ts";
+const walk = "src/sandbox/copy/walk.test.ts";
 const filter = "src/cli/own-terminal.test.ts";
 const escapes = "src/cli/output/terminal-escape.test.ts";
 
@@ -48,6 +49,62 @@ export const readsSabotages: readonly Sabotage[] = [
     replace: "  await handle.chmod(mode & 0o777);\n  await handle.utimes(",
     test: writer,
     name: "a umask of",
+  },
+  {
+    id: "a walk goes on beyond its budget",
+    file: "src/sandbox/copy/host-folder.ts",
+    find: "if (take?.(open.length) === false) return;",
+    replace: "take?.(open.length);",
+    test: walk,
+    name: "as on linux > ends with its budget",
+  },
+  {
+    id: "a walk goes as deep as folders lead",
+    file: "src/sandbox/copy/host-folder.ts",
+    find: "if (open.length > options.maxDepth) {",
+    replace: "if (open.length > 1_000 + options.maxDepth) {",
+    test: walk,
+    name: "as on linux > enters folders to a depth",
+  },
+  {
+    id: "a walk goes on to other file systems",
+    file: "src/sandbox/copy/host-folder.ts",
+    find: "if (device !== null && stat.dev !== device) continue;",
+    replace: "if (device === -1) continue;",
+    test: walk,
+    name: "as on linux > leaves out other file systems",
+  },
+  {
+    id: "a walk waits for a FIFO in a folder's place",
+    file: "src/sandbox/copy/host-folder.ts",
+    find: "how | constants.O_DIRECTORY | constants.O_NOFOLLOW",
+    replace: "how | constants.O_NOFOLLOW",
+    test: walk,
+    name: "does not hold it up by a FIFO",
+  },
+  {
+    id: "a walk opens the closed folders of any user",
+    file: "src/sandbox/copy/host-folder.ts",
+    find: "if (uid !== ownerUid) return null;",
+    replace: "if (uid < 0) return null;",
+    test: walk,
+    name: "as on linux > opens folders again",
+  },
+  {
+    id: "a walk finds its folders again by their names",
+    file: "src/sandbox/copy/host-folder.ts",
+    find: "folder.#enterClosed(bytes, options.reopensOf)",
+    replace: "folder.#enterClosed(Buffer.from(name), options.reopensOf)",
+    test: walk,
+    name: "as on linux > goes through names that are no UTF-8",
+  },
+  {
+    id: "a walk that is given up leaves folders open",
+    file: "src/sandbox/copy/host-folder.ts",
+    find: "        await names.return();\n        if (folder !== this) await folder[Symbol.asyncDispose]();",
+    replace: "        await names.return();",
+    test: walk,
+    name: "leaves nothing open when it is given up",
   },
   {
     id: "a copied folder ignores the umask",

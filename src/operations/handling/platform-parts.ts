@@ -23,7 +23,7 @@ import type { AlertBook } from "../../telemetry/alert-book.ts";
 import type { Sampler } from "../../telemetry/sampler.ts";
 import type { ServerMetrics } from "../../telemetry/server-metrics.ts";
 import type { AlertSink } from "../../base/alert-sink.ts";
-import type { ClearedFiles } from "../../sandbox/cleared-files.ts";
+import type { ClearedFiles } from "../../sandbox/clear-setuid-bits.ts";
 import type { ToolingReport } from "../../workloads/run/explain-tooling.ts";
 import type { Tracing } from "../../telemetry/tracing.ts";
 import type { OpenLargeScratch } from "../../workloads/run/open-large-scratch.ts";

@@ -12,7 +12,7 @@ import { openNetwork } from "../../sandbox/open-network.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
 import type { SandboxPlan } from "../../sandbox/sandbox-plan.ts";
 import type { Caller, Sandboxes } from "../../sandbox/sandboxes.ts";
-import type { ClearedFiles } from "../../sandbox/cleared-files.ts";
+import type { ClearedFiles } from "../../sandbox/clear-setuid-bits.ts";
 import { SetuidWatch } from "../../sandbox/setuid-watch.ts";
 import type { Project } from "./environment-spec.ts";
 import { WaitingCommand } from "../program/waiting-command.ts";

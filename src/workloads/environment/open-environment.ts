@@ -1,4 +1,4 @@
-import type { ClearedFiles } from "../../sandbox/cleared-files.ts";
+import type { ClearedFiles } from "../../sandbox/clear-setuid-bits.ts";
 import type { AlertSink } from "../../base/alert-sink.ts";
 import { untilCancelled } from "../../base/abort.ts";
 import { temporaryFolder } from "../../policy/scratch.ts";

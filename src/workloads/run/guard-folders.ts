@@ -7,7 +7,7 @@ import { GrowthWatch, type Grown } from "../../sandbox/growth-watch.ts";
 import { assertNotNested, isNested } from "../../sandbox/mounts/assert-not-nested.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
 import type { Sandboxes } from "../../sandbox/sandboxes.ts";
-import type { ClearedFiles } from "../../sandbox/cleared-files.ts";
+import type { ClearedFiles } from "../../sandbox/clear-setuid-bits.ts";
 import { SetuidWatch } from "../../sandbox/setuid-watch.ts";
 import { watchDisk, type DiskExcess } from "./watch-disk.ts";
 import type { FolderWords, HostMount } from "./host-mount.ts";
