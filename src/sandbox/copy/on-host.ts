@@ -31,7 +31,8 @@ export async function onHost<T>(path: string, work: Promise<T>): Promise<T> {
   }
 }
 
-function hostError(path: string, error: unknown): unknown {
+/** An error of work on this machine's files as the catalogue has it; others as they are. */
+export function hostError(path: string, error: unknown): unknown {
   const [type, says] = rows[(error as NodeJS.ErrnoException).code ?? ""] ?? [];
   if (type === undefined || error instanceof GloveboxError) return error;
   return new GloveboxError(type, `${JSON.stringify(path.slice(0, 200))} ${says}.`, {

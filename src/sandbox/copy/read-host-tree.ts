@@ -1,10 +1,10 @@
 import { constants, type Stats } from "node:fs";
-import { lstat, open, readdir, readlink } from "node:fs/promises";
+import { open, readlink } from "node:fs/promises";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { NewTreeEntry, TreeFile } from "../files/file-facts.ts";
 import type { CopyBudget } from "./copy-budget.ts";
 import { linkTargetOnHost, modeOnHost } from "./host-facts.ts";
-import { onHost } from "./on-host.ts";
+import { hostError, onHost } from "./on-host.ts";
 import type { HostFolder } from "./host-folder.ts";
 
 /** Decides what of a tree is read. */
@@ -22,7 +22,7 @@ export interface FolderTaking {
 }
 
 /** Folders in folders: each is held open while it is read, and a path in a sandbox has at most 4,095 bytes. */
-const maxDepth = 512;
+const maxDepth = 511;
 
 /**
  * Everything below a folder of this machine, or what the filter accepts. Links are kept as links; anything but files,
@@ -32,26 +32,37 @@ const maxDepth = 512;
 export async function* readHostTree(
   folder: HostFolder,
   budget: CopyBudget,
-  { prefix = "", filter }: { readonly prefix?: string; readonly filter?: TreeFilter | undefined } = {},
+  { filter }: { readonly filter?: TreeFilter | undefined } = {},
 ): AsyncGenerator<NewTreeEntry, void, undefined> {
-  if (prefix.split("/").length > maxDepth) throw tooDeep(prefix);
-  const names = await onHost(prefix || ".", readdir(folder.self));
-  const rules = await filter?.enter(folder, prefix);
-  for (const name of names.toSorted()) {
-    const path = `${prefix}${name}`;
-    if (name.includes("\ufffd")) throw unnamed(path);
-    const stat = await onHost(path, lstat(folder.at(name)));
-    if (rules?.takes(path, name, stat.isDirectory()) === false) continue;
+  const onTrouble = (path: string, error: unknown): never => {
+    throw hostError(path || ".", error);
+  };
+  /** The folders down to the current entry, each with what is read of it. */
+  const way: { readonly folder: HostFolder; readonly rules: FolderTaking | undefined }[] = [];
+  let ahead = filter;
+  for await (const entry of folder.walk({ maxDepth, isSorted: true, onTooDeep, onTrouble })) {
+    const { path, name, stat, level } = entry;
+    if (!entry.isUtf8) throw unnamed(path);
+    if (way[level - 1]?.folder !== entry.folder) {
+      const prefix = path.slice(0, path.length - name.length);
+      way.splice(level - 1, way.length, { folder: entry.folder, rules: await ahead?.enter(entry.folder, prefix) });
+    }
+    way.length = level;
+    const rules = way[level - 1]?.rules;
+    if (rules?.takes(path, name, stat.isDirectory()) === false) {
+      entry.passBy();
+      continue;
+    }
     const facts = { path, mode: modeOnHost(stat, folder.platform), modifiedAtMs: Math.floor(stat.mtimeMs) };
     if (stat.isDirectory()) {
       budget.take(0);
+      ahead = rules?.below(path, name);
       yield { ...facts, kind: "folder" };
-      await using child = await onHost(path, folder.enter(name));
-      yield* readHostTree(child, budget, { prefix: `${path}/`, filter: rules?.below(path, name) });
     } else if (stat.isSymbolicLink()) {
       budget.take(0);
-      yield { ...facts, kind: "link", target: linkTargetOnHost(await readlink(folder.at(name)), folder.platform) };
-    } else if (stat.isFile()) yield* readHostFile({ folder, name }, path, budget);
+      const target = linkTargetOnHost(await readlink(entry.folder.at(name)), folder.platform);
+      yield { ...facts, kind: "link", target };
+    } else if (stat.isFile()) yield* readHostFile(entry, path, budget);
     else budget.skip(path, "neither a file, a folder nor a link");
   }
 }
@@ -79,11 +90,12 @@ export async function* readHostFile(
   };
 }
 
-function tooDeep(prefix: string): GloveboxError {
-  const path = prefix.slice(0, 200);
-  return new GloveboxError("POLICY_DENIED", `${JSON.stringify(`${path}...`)} has folders more than ${maxDepth} deep.`, {
+function onTooDeep(tooDeep: string): never {
+  const path = tooDeep.slice(0, 200);
+  const limit = maxDepth + 1;
+  throw new GloveboxError("POLICY_DENIED", `${JSON.stringify(`${path}...`)} has folders more than ${limit} deep.`, {
     suggestion: "Remove them, or have .gitignore name them.",
-    context: { limit: maxDepth },
+    context: { limit },
   });
 }
 

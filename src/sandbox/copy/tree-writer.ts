@@ -125,7 +125,7 @@ export class TreeWriter implements AsyncDisposable {
     const path = at.names.join("/");
     if (!this.#files.has(digestOf(of.join("/")))) return this.#budget.skip(path, "second names of what is not copied");
     this.#budget.take(0);
-    await using folder = await descend(this.#root, of.slice(0, -1));
+    await using folder = await this.#root.descend(of.slice(0, -1));
     await replace(at.parent, at.name, (temporary) => link(folder.at(of.at(-1) ?? ""), temporary));
     this.#files.add(digestOf(path));
   }
@@ -151,15 +151,6 @@ export class TreeWriter implements AsyncDisposable {
       await folder[Symbol.asyncDispose]();
     }
   }
-}
-
-async function descend(root: HostFolder, names: readonly string[]): Promise<HostFolder> {
-  let folder = await root.enter(".");
-  for (const name of names) {
-    await using outer = folder;
-    folder = await outer.enter(name);
-  }
-  return folder;
 }
 
 /** Creates something under a temporary name, then renames it over what is there: over a link itself, not its target. */

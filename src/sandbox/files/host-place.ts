@@ -117,7 +117,12 @@ export async function onPlace<T>(path: string, work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {
-    const said = words[(error as NodeJS.ErrnoException).code ?? ""];
-    throw said === undefined ? error : fileError(path, said);
+    throw placeError(path, error);
   }
+}
+
+/** An error of work on a sandbox's folders as `onPlace` translates it; others as they are. */
+export function placeError(path: string, error: unknown): unknown {
+  const said = words[(error as NodeJS.ErrnoException).code ?? ""];
+  return said === undefined ? error : fileError(path, said);
 }

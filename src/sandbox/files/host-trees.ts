@@ -1,4 +1,4 @@
-import { lstat, opendir, readlink } from "node:fs/promises";
+import { lstat, readlink } from "node:fs/promises";
 import type { CallOptions } from "../../engines/engine.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import { weakestIsolation } from "../../policy/isolation.ts";
@@ -10,7 +10,7 @@ import type { PackRequest } from "./file-way.ts";
 import { maxOpenDepth, MoveBounds, treeLimits, type MoveLimits } from "./move-bounds.ts";
 import { decodeTar } from "./tar-decoder.ts";
 import { encodeTar } from "./tar-stream.ts";
-import { onPlace, OpenHostPlace, type HostPlaces } from "./host-place.ts";
+import { onPlace, OpenHostPlace, placeError, type HostPlaces } from "./host-place.ts";
 import type { Stats } from "node:fs";
 import type { HostFolder } from "../copy/host-folder.ts";
 import { openIn, piecesOf } from "./own-file.ts";
@@ -128,24 +128,15 @@ interface PlaceTree {
 }
 
 /** What is below an open folder. Entries that disappear meanwhile are skipped; no link is followed. */
-async function* readPlaceTree(
-  folder: HostFolder,
-  tree: PlaceTree,
-  prefix = "",
-  level = 1,
-): AsyncGenerator<TreeEntry, void, undefined> {
-  // One name at a time: a folder of millions must not be in memory as a whole.
-  for await (const { name } of await onPlace(tree.path, opendir(folder.self))) {
+async function* readPlaceTree(folder: HostFolder, tree: PlaceTree): AsyncGenerator<TreeEntry, void, undefined> {
+  const take = (level: number): boolean => {
     tree.bounds.enter(level);
-    const facts = await lstat(folder.at(name)).catch(() => null);
-    if (facts === null && name.includes("\ufffd")) throw namesNotUtf8(tree.path);
-    if (facts === null) continue;
-    yield* readPlaceEntry(folder, name, { tree, facts, path: `${prefix}${name}` });
-    if (!facts.isDirectory()) continue;
-    const child = await unlessUnreadable(tree, folder.enter(name));
-    if (child === null) continue;
-    await using below = child;
-    yield* readPlaceTree(below, tree, `${prefix}${name}/`, level + 1);
+    return true;
+  };
+  const onTrouble = (_: string, error: unknown): void => noteUnreadable(tree, placeError(tree.path, error));
+  for await (const entry of folder.walk({ maxDepth: maxOpenDepth, take, onTrouble })) {
+    if (!entry.isUtf8) throw namesNotUtf8(tree.path);
+    yield* readPlaceEntry(entry.folder, entry.name, { tree, facts: entry.stat, path: entry.path });
   }
 }
 
@@ -183,17 +174,20 @@ function partOf(path: string, { mode, mtimeMs }: Stats): Pick<TreeEntry, "path" 
   return { path, mode: mode & 0o777, modifiedAtMs: Math.floor(mtimeMs / 1000) * 1000 };
 }
 
-/**
- * Null for entries that are gone or have become something else, and for unreadable ones, which are reported at the end.
- */
-async function unlessUnreadable<T>({ failures, path }: PlaceTree, work: Promise<T>): Promise<T | null> {
+/** Null for entries that are gone or have become something else, and for unreadable ones. */
+async function unlessUnreadable<T>(tree: PlaceTree, work: Promise<T>): Promise<T | null> {
   try {
-    return await onPlace(path, work);
+    return await onPlace(tree.path, work);
   } catch (error) {
-    if (!(error instanceof GloveboxError)) throw error;
-    if (error.errorType === "PERMISSION_DENIED") {
-      if (failures.length === 0) failures.push(error);
-    } else if (error.errorType !== "NOT_FOUND" && error.errorType !== "INVALID_REQUEST") throw error;
+    noteUnreadable(tree, error);
     return null;
   }
+}
+
+/** Those that are unreadable are reported at the end. @throws what is neither that nor gone */
+function noteUnreadable({ failures }: PlaceTree, error: unknown): void {
+  if (!(error instanceof GloveboxError)) throw error;
+  if (error.errorType === "PERMISSION_DENIED") {
+    if (failures.length === 0) failures.push(error);
+  } else if (error.errorType !== "NOT_FOUND" && error.errorType !== "INVALID_REQUEST") throw error;
 }

@@ -28,7 +28,7 @@ import { InsideFiles } from "./inside-files.ts";
 import { treeLimits, fileLimits, maxOpenDepth, MoveBounds, type MoveLimits } from "./move-bounds.ts";
 import type { TreeChanges } from "./tree-changes.ts";
 import { constants, type Dirent } from "node:fs";
-import { lstat, open, rename, rm, opendir, type FileHandle } from "node:fs/promises";
+import { lstat, open, rename, rm, type FileHandle } from "node:fs/promises";
 import { throwIfCancelled } from "../../base/abort.ts";
 import { createId } from "../../base/id.ts";
 import { weakestIsolation } from "../../policy/isolation.ts";
@@ -37,7 +37,7 @@ import { fileError } from "./file-error.ts";
 import { packHostPlace, readHostPlace, unpackHostPlace, writeHostPlace } from "./host-trees.ts";
 import { openFile, openingFlags, piecesOf } from "./own-file.ts";
 
-/** A folder whose entries are collected, down to a given depth. */
+/** What is collected of a folder, down to a given depth. */
 interface Collecting {
   readonly found: FileFacts[];
   /** Paths of folders that could not be opened are put here. */
@@ -45,45 +45,36 @@ interface Collecting {
   readonly maxEntries: number;
   readonly bounds: MoveBounds;
   readonly depth: number;
-  readonly prefix: string;
-  readonly level: number;
 }
 
 /** Whether there was no more than requested. */
 async function collect(folder: HostFolder, options: Collecting): Promise<boolean> {
-  const { found, maxEntries, bounds, depth, prefix, level } = options;
-  // One name at a time: a folder of millions must not be in memory as a whole.
-  for await (const entry of await opendir(folder.self)) {
-    const { name } = entry;
+  const { found, closed, maxEntries, bounds, depth } = options;
+  let isWhole = true;
+  const take = (level: number): boolean => {
     bounds.enter(level);
-    if (found.length >= maxEntries) return false;
-    const facts = await factsOf(folder, entry, `${prefix}${name}`);
-    // Gone since it was named.
-    if (facts === null) continue;
-    found.push(facts);
-    if (facts.kind !== "folder" || level >= depth) continue;
-    const child = await folder.enter(name).catch(() => null);
-    if (child === null) options.closed?.push(facts.path);
-    if (child === null) continue;
-    await using below = child;
-    if (!(await collect(below, { ...options, prefix: `${prefix}${name}/`, level: level + 1 }))) return false;
-  }
-  return true;
-}
-
-async function factsOf(folder: HostFolder, entry: Dirent, path: string): Promise<FileFacts | null> {
-  const facts = await lstat(folder.at(entry.name)).catch(() => null);
-  // A name that is not UTF-8 cannot be looked up.
-  if (facts === null && !entry.name.includes("\ufffd")) return null;
-  const kind = kindOf(facts ?? entry);
-  return {
-    path,
-    isAddressable: facts !== null,
-    kind,
-    sizeBytes: kind === "file" ? (facts?.size ?? 0) : 0,
-    mode: (facts?.mode ?? 0) & 0o7777,
-    modifiedAtMs: Math.floor((facts?.mtimeMs ?? 0) / 1000) * 1000,
+    return (isWhole = found.length < maxEntries);
   };
+  const onTrouble = (path: string): void => {
+    // What is gone since it was named was not found.
+    if (found.at(-1)?.path === path) closed?.push(path);
+  };
+  for await (const entry of folder.walk({ maxDepth: depth, take, onTrouble })) {
+    const { path, isUtf8, level, stat } = entry;
+    const kind = kindOf(stat);
+    found.push({
+      path,
+      isAddressable: isUtf8,
+      kind,
+      sizeBytes: kind === "file" ? stat.size : 0,
+      mode: stat.mode & 0o7777,
+      modifiedAtMs: Math.floor(stat.mtimeMs / 1000) * 1000,
+    });
+    if (level >= depth || !isUtf8) entry.passBy();
+    // Nothing in it can be named.
+    if (level < depth && !isUtf8 && kind === "folder") closed?.push(path);
+  }
+  return isWhole;
 }
 
 function kindOf(facts: Pick<Dirent, "isFile" | "isDirectory" | "isSymbolicLink">): FileKind {
@@ -115,7 +106,7 @@ class HostFiles implements FileWay {
     await using folder = await this.#enterListed(place, path);
     const found: FileFacts[] = [];
     const bounds = bounded(path, signal);
-    const isWhole = await onPlace(path, collect(folder, { found, maxEntries, bounds, depth, prefix: "", level: 1 }));
+    const isWhole = await onPlace(path, collect(folder, { found, maxEntries, bounds, depth }));
     found.sort((a, b) => Buffer.compare(Buffer.from(a.path), Buffer.from(b.path)));
     return { entries: found, isTruncated: !isWhole };
   }
@@ -137,7 +128,7 @@ class HostFiles implements FileWay {
     const found: FileFacts[] = [];
     const closed: string[] = [];
     const request = { found, closed, maxEntries: maxFound, bounds: bounded(folder, signal), depth: maxFoundDepth };
-    await collect(top, { ...request, prefix: "", level: 1 }).catch(unlessLate);
+    await collect(top, request).catch(unlessLate);
     const pathsOf = (wanted: FileKind): readonly Uint8Array[] =>
       found.filter(({ kind }) => kind === wanted).map(bytesOfPath);
     const closedFolders = closed.map((path) => Buffer.from(path));

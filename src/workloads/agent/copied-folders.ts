@@ -3,7 +3,7 @@ import { lstat, rmdir, unlink } from "node:fs/promises";
 import { errorCode } from "../../errors/error-code.ts";
 import { GloveboxError, toGloveboxError } from "../../errors/glovebox-error.ts";
 import { CopyBudget } from "../../sandbox/copy/copy-budget.ts";
-import { HostFolder } from "../../sandbox/copy/host-folder.ts";
+import { HostFolder, isGone } from "../../sandbox/copy/host-folder.ts";
 import { readHostTree } from "../../sandbox/copy/read-host-tree.ts";
 import { safeNames } from "../../sandbox/copy/safe-path.ts";
 import { TreeWriter } from "../../sandbox/copy/tree-writer.ts";
@@ -253,18 +253,12 @@ async function removeBelow(root: HostFolder, path: string, isFolder: boolean): P
 
 async function inParent<T>(root: HostFolder, path: string, work: (place: string) => Promise<T>): Promise<T | null> {
   const names = path.split("/");
-  let folder = await root.enter(".");
   try {
-    for (const name of names.slice(0, -1)) {
-      await using outer = folder;
-      folder = await outer.enter(name);
-    }
+    await using folder = await root.descend(names.slice(0, -1));
     return await work(folder.at(names.at(-1) ?? ""));
   } catch (error) {
-    if (["ENOENT", "ENOTDIR", "ELOOP"].includes(errorCode(error))) return null;
+    if (isGone(error)) return null;
     throw error;
-  } finally {
-    await folder[Symbol.asyncDispose]();
   }
 }
 
