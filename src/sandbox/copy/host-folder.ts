@@ -250,7 +250,7 @@ export class HostFolder implements AsyncDisposable {
     const { uid, mode } = await lstat(held.self);
     if (uid !== ownerUid) return null;
     await chmod(held.self, modeToLookInto(mode));
-    return held.enter(".");
+    return await held.enter(".");
   }
 }
 
