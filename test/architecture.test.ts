@@ -37,7 +37,7 @@ describe("the import table", () => {
   });
 
   it("lets contracts import errors, zod and each other only, and doors no handler", () => {
-    expect(layers["contracts"]).toEqual({ layers: ["errors"], packages: ["zod"], builtins: [] });
+    expect(layers["contracts"]).toEqual({ layers: ["errors", "words"], packages: ["zod"], builtins: [] });
     const knowHandlers = Object.keys(layers).filter((name) => layers[name]?.layers.includes("handlers"));
     expect(knowHandlers).toEqual(["platform"]);
   });
@@ -118,20 +118,26 @@ describe("what the import table refuses", () => {
     ["a door in a door", "src/mcp/x.ts", `import { a } from "../http/y.ts";`, /layer mcp may not import layer http/],
     [
       "a policy in a contract",
-      "src/operations/x/y-contract.ts",
-      `import { a } from "../../policy/language.ts";`,
+      "src/operations/x-contract.ts",
+      `import { a } from "../policy/language.ts";`,
       /layer contracts may not import layer policy/,
     ],
     [
-      "small pieces in a schema",
-      "src/operations/x/y-schema.ts",
+      "small pieces in what contracts share",
+      "src/operations/contract/x.ts",
       `import type { A } from "../../base/bytes.ts";`,
       /layer contracts may not import layer base/,
     ],
     [
+      "a contract's schema in a policy",
+      "src/policy/x.ts",
+      `import { a } from "../operations/contract/request-schemas.ts";`,
+      /layer policy may not import layer contracts/,
+    ],
+    [
       "a handler in a contract",
-      "src/operations/x/y-contract.ts",
-      `import { a } from "./y-handler.ts";`,
+      "src/operations/x-contract.ts",
+      `import { a } from "./x-handler.ts";`,
       /layer contracts may not import layer handlers/,
     ],
     [
@@ -142,8 +148,8 @@ describe("what the import table refuses", () => {
     ],
     [
       "the platform in a handler",
-      "src/operations/x/y-handler.ts",
-      `import type { Platform } from "../../platform/platform.ts";`,
+      "src/operations/x-handler.ts",
+      `import type { Platform } from "../platform/platform.ts";`,
       /layer handlers may not import layer platform/,
     ],
     [

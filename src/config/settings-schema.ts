@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { mebibyte } from "../base/bytes.ts";
 import { maxDurationMs } from "../base/duration.ts";
-import { isolationLevels } from "../policy/isolation.ts";
+import { isolationLevels, toolingFilesModes } from "../operations/contract/wire-values.ts";
 import {
   defaultLimits,
   withinCeilings,
@@ -11,7 +11,6 @@ import {
   type Limits,
 } from "../policy/limits.ts";
 import { restartRules } from "../engines/restart-rule.ts";
-import { toolingFilesModes } from "../policy/tooling/tooling-files.ts";
 import { containerRuntimes, executionModes, logLevels, type Config } from "./config.ts";
 import {
   choice,

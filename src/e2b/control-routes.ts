@@ -7,7 +7,8 @@ import { sandboxMetrics } from "./sandbox-metrics.ts";
 import { findTemplate } from "./templates.ts";
 import { z } from "zod";
 import type { Config } from "../config/config.ts";
-import { textsByName, maxEnvironmentEntries } from "../operations/contract/request-schemas.ts";
+import { maxEnvironmentEntries } from "../operations/contract/wire-values.ts";
+import { textsByName } from "../operations/contract/request-schemas.ts";
 import { parseRequest } from "../operations/contract/parse-request.ts";
 import type { SandboxHosts } from "./sandbox-hosts.ts";
 

@@ -9,7 +9,8 @@ import { StringDecoder } from "node:string_decoder";
 import { z, type ZodType } from "zod";
 import { kibibyte } from "../base/bytes.ts";
 import { toGloveboxError } from "../errors/glovebox-error.ts";
-import { textsByName, maxEnvironmentEntries } from "../operations/contract/request-schemas.ts";
+import { maxEnvironmentEntries, chartMediaType, tableMediaType } from "../operations/contract/wire-values.ts";
+import { textsByName } from "../operations/contract/request-schemas.ts";
 import { parseRequest } from "../operations/contract/parse-request.ts";
 import {
   interruptContextContract,
@@ -26,7 +27,6 @@ import { bashContext, findLanguage, inInterpreter, isBash, type InterpreterLangu
 import { createId } from "../base/id.ts";
 import { absoluteInside, homeFolder } from "./envd/inside-path.ts";
 import { assertBoundedJson } from "../base/bounded-json.ts";
-import { chartMediaType, tableMediaType } from "../operations/contract/wire-values.ts";
 
 const maxCharts = 500;
 const maxElements = 20_000;

@@ -1,3 +1,4 @@
+import type { processSignals } from "../operations/contract/wire-values.ts";
 import type { Duplex, Writable } from "node:stream";
 import type { Capabilities } from "./capabilities.ts";
 import type { ContainerFiles } from "./container-files.ts";
@@ -348,8 +349,7 @@ export interface Process {
   resume?(): void;
 }
 
-/** Signals that a program may be sent for what it does with them. */
-export const processSignals = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2"] as const;
+/** A signal that a program may be sent for what it does with it. */
 export type ProcessSignal = (typeof processSignals)[number];
 
 export type OutputStream = "stdout" | "stderr";

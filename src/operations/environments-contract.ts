@@ -1,7 +1,7 @@
 import { z } from "zod";
+import { maxEnvironmentEntries, isolationLevels, toolingFilesModes, outcomes } from "./contract/wire-values.ts";
 import {
   textsByName,
-  maxEnvironmentEntries,
   commandsSchema,
   maxSetupCommands,
   labelsSchema,
@@ -15,7 +15,6 @@ import {
 } from "./contract/request-schemas.ts";
 import { defineOperation } from "./contract/operation-contract.ts";
 import { warningLines, alertLines, resultAlerts, toolingFilesSchema, toolingLines } from "./contract/program-schema.ts";
-import { isolationLevels, toolingFilesModes, outcomes } from "./contract/wire-values.ts";
 import { wireErrorSchema } from "./contract/wire-messages.ts";
 
 /** The field `env_id` of requests about one environment. */

@@ -1,12 +1,16 @@
 import { z } from "zod";
 import {
-  listOf,
-  textsByName,
   maxArguments,
   maxContextFiles,
   maxEnvironmentEntries,
   maxGlobs,
   maxPackages,
+  javascriptRuntimes,
+  languages,
+} from "./contract/wire-values.ts";
+import {
+  listOf,
+  textsByName,
   contextFileSchema,
   labelsSchema,
   runSettings,
@@ -14,7 +18,6 @@ import {
 } from "./contract/request-schemas.ts";
 import { defineOperation, type ToolImage } from "./contract/operation-contract.ts";
 import { programResponse, programText } from "./contract/program-schema.ts";
-import { javascriptRuntimes, languages } from "./contract/wire-values.ts";
 
 /** Request of a one-shot execution (SPEC EX1). */
 const executeRequestSchema = z.strictObject({

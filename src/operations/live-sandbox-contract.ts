@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { textsByName, commandSchema, maxEnvironmentEntries } from "./contract/request-schemas.ts";
+import { maxEnvironmentEntries } from "./contract/wire-values.ts";
+import { textsByName, commandSchema } from "./contract/request-schemas.ts";
 import { defineOperation } from "./contract/operation-contract.ts";
 import { sandboxId } from "./sandboxes-contract.ts";
 

@@ -1,4 +1,4 @@
-import { mountUses } from "../policy/mounts/mount-policy.ts";
+import { mountUses } from "./contract/wire-values.ts";
 import { judgeHostPath, type MountGate } from "../sandbox/mounts/mount-gate.ts";
 import { handle } from "./handling/handler.ts";
 import {

@@ -1,17 +1,16 @@
 import { z } from "zod";
 import { alertLines, resultAlerts, warningLines } from "./contract/program-schema.ts";
+import { maxEnvironmentEntries, isolationLevels } from "./contract/wire-values.ts";
 import {
   nameShown,
   textsByName,
   commandOrNothingSchema,
   commandSchema,
-  maxEnvironmentEntries,
   labelsSchema,
   runSettings,
   secretsSchema,
 } from "./contract/request-schemas.ts";
 import { wireErrorSchema } from "./contract/wire-messages.ts";
-import { isolationLevels } from "./contract/wire-values.ts";
 import { defineOperation } from "./contract/operation-contract.ts";
 
 /** SPEC PV1. */

@@ -1,17 +1,16 @@
 import { z } from "zod";
 import { toolingFilesSchema, toolingLines, warningLines } from "./contract/program-schema.ts";
+import { maxEnvironmentEntries, processSignals } from "./contract/wire-values.ts";
 import {
   listOf,
   textsByName,
   commandSchema,
-  maxEnvironmentEntries,
   aboutPlace,
   placeOrNewSession,
   runSettings,
   place,
 } from "./contract/request-schemas.ts";
 import { defineOperation } from "./contract/operation-contract.ts";
-import { processSignals } from "./contract/wire-values.ts";
 
 /** The field `process_id` of requests about one process. */
 export const processId = z.string().describe("The process's id, as start_process gave it.");

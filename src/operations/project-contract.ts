@@ -1,9 +1,9 @@
 import { z } from "zod";
+import { maxPackages } from "./contract/wire-values.ts";
 import {
   listOf,
   commandOrNothingSchema,
   commandSchema,
-  maxPackages,
   runSettings,
   secretsSchema,
 } from "./contract/request-schemas.ts";

@@ -1,11 +1,18 @@
 import { z } from "zod";
 import {
-  nameText,
-  listOf,
-  textsByName,
   maxArguments,
   maxEnvironmentEntries,
   maxPackages,
+  chartMediaType,
+  isolationLevels,
+  javascriptRuntimes,
+  languages,
+  tableMediaType,
+} from "./contract/wire-values.ts";
+import {
+  nameText,
+  listOf,
+  textsByName,
   runSettings,
   secretsSchema,
   labelFilterSchema,
@@ -16,13 +23,6 @@ import {
 } from "./contract/request-schemas.ts";
 import { defineOperation } from "./contract/operation-contract.ts";
 import { programResponse, programText } from "./contract/program-schema.ts";
-import {
-  chartMediaType,
-  isolationLevels,
-  javascriptRuntimes,
-  languages,
-  tableMediaType,
-} from "./contract/wire-values.ts";
 
 /** The field `session_id` of requests that use a session. */
 export const sessionId: z.ZodOptional<z.ZodString> = z

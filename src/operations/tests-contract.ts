@@ -1,11 +1,10 @@
 import { z } from "zod";
+import { maxContextFiles, maxEnvironmentEntries, testVerdicts } from "./contract/wire-values.ts";
 import {
   listOf,
   textsByName,
   commandOrNothingSchema,
   commandSchema,
-  maxContextFiles,
-  maxEnvironmentEntries,
   maxReportFormats,
   maxTestNames,
   contextFileSchema,
@@ -13,7 +12,6 @@ import {
 } from "./contract/request-schemas.ts";
 import { alertLines, warningLines, runResponse } from "./contract/program-schema.ts";
 import { defineOperation } from "./contract/operation-contract.ts";
-import { testVerdicts } from "./contract/wire-values.ts";
 
 /** Request of a test run (SPEC TE1). */
 const runTestsRequestSchema = z.strictObject({

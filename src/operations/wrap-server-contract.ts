@@ -1,13 +1,6 @@
 import { z } from "zod";
-import {
-  listOf,
-  textsByName,
-  maxArguments,
-  maxEnvironmentEntries,
-  maxPackages,
-  runSettings,
-  secretsSchema,
-} from "./contract/request-schemas.ts";
+import { maxArguments, maxEnvironmentEntries, maxPackages } from "./contract/wire-values.ts";
+import { listOf, textsByName, runSettings, secretsSchema } from "./contract/request-schemas.ts";
 import { defineOperation } from "./contract/operation-contract.ts";
 import { programResponse } from "./contract/program-schema.ts";
 

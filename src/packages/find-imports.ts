@@ -1,3 +1,4 @@
+import { maxPackages } from "../operations/contract/wire-values.ts";
 import { createHash } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import { throwIfCancelled } from "../base/abort.ts";
@@ -38,8 +39,6 @@ export interface FindImportsOptions {
 export const keptAnswers: KeptBounds = { max: 64 };
 /** All that a request can hold. */
 const maxSourceBytes = maxCodeBytes + maxContextBytes;
-/** Most packages of one program. */
-const maxPackages = 200;
 const maxOutputBytes = 64 * kibibyte;
 /** A megabyte of ordinary code takes about one second. */
 const timeLimitMs = 10_000;

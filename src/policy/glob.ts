@@ -1,8 +1,7 @@
+import { maxGlobs } from "../operations/contract/wire-values.ts";
 import { invalidValue } from "./request/invalid-value.ts";
 import { checkRelativePath } from "./request/relative-path.ts";
 
-/** Most patterns in one request. */
-const maxGlobs = 64;
 /** Most alternatives that the braces of one pattern may stand for. */
 const maxAlternatives = 64;
 

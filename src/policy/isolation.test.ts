@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { isAtLeast, isolationLevels } from "./isolation.ts";
+import { isolationLevels } from "../operations/contract/wire-values.ts";
+import { isAtLeast } from "./isolation.ts";
 
 describe("isAtLeast", () => {
   it("orders the levels as preload < namespaces < container < vm", () => {

@@ -1,5 +1,6 @@
-/** How strongly a run was sealed, weakest first (SPEC RT5). */
-export const isolationLevels = ["preload", "namespaces", "container", "vm"] as const;
+import { isolationLevels } from "../operations/contract/wire-values.ts";
+
+/** How strongly a run was sealed (SPEC RT5). */
 export type Isolation = (typeof isolationLevels)[number];
 
 /** What is accepted where anything is. */

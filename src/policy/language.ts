@@ -1,7 +1,7 @@
-/** Languages that a snippet can be written in (SPEC EX1). */
-export const languages = ["python", "javascript", "typescript"] as const;
+import type { javascriptRuntimes, languages } from "../operations/contract/wire-values.ts";
+
+/** A language that a snippet can be written in (SPEC EX1). */
 export type Language = (typeof languages)[number];
 
 /** What runs JavaScript and TypeScript. */
-export const javascriptRuntimes = ["node", "bun"] as const;
 export type JavaScriptRuntime = (typeof javascriptRuntimes)[number];

@@ -1,3 +1,4 @@
+import { maxPackages } from "../operations/contract/wire-values.ts";
 import { utf8Length } from "../base/streams/utf8.ts";
 import { invalidValue } from "./request/invalid-value.ts";
 import type { Language } from "./language.ts";
@@ -5,7 +6,6 @@ import type { Language } from "./language.ts";
 /** Where packages come from: npm's registry for JavaScript and TypeScript, the Python package index for Python. */
 export type Ecosystem = "npm" | "python";
 
-const maxPackages = 200;
 /** Longest specification, in bytes; npm's own limit for a name is 214. */
 const maxSpecBytes = 300;
 

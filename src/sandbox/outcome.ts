@@ -1,13 +1,6 @@
+import type { outcomes } from "../operations/contract/wire-values.ts";
+
 /** How a run ended: exactly one of these for every run (SPEC EX1). */
-export const outcomes = [
-  "completed",
-  "failed",
-  "timed_out",
-  "oom_killed",
-  "cancelled",
-  "policy_denied",
-  "sandbox_lost",
-] as const;
 export type Outcome = (typeof outcomes)[number];
 
 /** Why the platform ended a run early; null if it ended by itself. */

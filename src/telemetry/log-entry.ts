@@ -1,7 +1,7 @@
+import type { logStreams } from "../operations/contract/wire-values.ts";
 import type { Alert } from "./alert.ts";
 
 /** `system`: what Glovebox itself says of the sandbox and its runs. */
-export const logStreams = ["stdout", "stderr", "system"] as const;
 export type LogStream = (typeof logStreams)[number];
 
 /** Whose output it is; shared by all its entries. */

@@ -49,11 +49,10 @@ export const engineWordExceptions: Readonly<Record<string, string>> = {
   "src/library/objects/generated/settings.ts": "written from the configuration's schema: its engines and levels",
   "src/library/glovebox-options.ts": "the engines that a program can name, for its editor",
   "src/operations/contract/wire-values.ts":
-    "names the levels of isolation for the wire, as src/policy/isolation.ts does",
+    "names the levels of isolation, the weakest of which is called preload (SPEC RT5)",
   "src/policy/network/special-name.ts":
     "names labels that are no part of public names, one of which is local (RFC 6762)",
   "src/policy/image-reference.ts": "the default registry, which has this name with every engine",
-  "src/policy/isolation.ts": "names the levels of isolation, the weakest of which is called preload (SPEC RT5)",
   "src/config/config.ts": "names the execution modes, one of which is called preload (SPEC RT4)",
   "src/config/load-mount-policy.ts": "places of this machine that products keep, whatever engine is used",
   "src/policy/mounts/blocked-pattern.ts": "names under which products keep keys and sockets, whatever engine is used",

@@ -11,6 +11,7 @@ export interface LayerRule {
 /** Layers from bottom to top; a layer imports only earlier ones. Each is a folder, except for `splitFolders`. */
 export const layerOrder: readonly string[] = [
   "errors",
+  "words",
   "contracts",
   "base",
   "policy",
@@ -43,34 +44,35 @@ export const layerOrder: readonly string[] = [
 /** The import table: one row per layer. */
 export const layers: Readonly<Record<string, LayerRule>> = {
   errors: { layers: [], packages: [], builtins: [] },
-  contracts: { layers: ["errors"], packages: ["zod"], builtins: [] },
+  words: { layers: [], packages: [], builtins: [] },
+  contracts: { layers: ["errors", "words"], packages: ["zod"], builtins: [] },
   base: { layers: ["errors"], packages: ["pino"], builtins: "any" },
-  policy: { layers: ["errors", "base"], packages: [], builtins: ["node:path"] },
+  policy: { layers: ["errors", "words", "base"], packages: [], builtins: ["node:path"] },
   engines: {
-    layers: ["errors", "base", "policy"],
+    layers: ["errors", "words", "base", "policy"],
     packages: ["bun", "ws", "yaml"],
     builtins: "any",
   },
   egress: { layers: ["errors", "base", "policy"], packages: [], builtins: "any" },
   ingress: { layers: ["errors", "base"], packages: [], builtins: "any" },
-  sandbox: { layers: ["errors", "base", "policy", "engines", "egress"], packages: ["zod"], builtins: "any" },
+  sandbox: { layers: ["errors", "words", "base", "policy", "engines", "egress"], packages: ["zod"], builtins: "any" },
   packages: {
-    layers: ["errors", "base", "policy", "engines", "egress", "sandbox"],
+    layers: ["errors", "words", "base", "policy", "engines", "egress", "sandbox"],
     packages: ["oxc-parser", "@lezer/python"],
     builtins: "any",
   },
   workloads: {
-    layers: ["errors", "base", "policy", "engines", "egress", "ingress", "sandbox", "packages"],
+    layers: ["errors", "words", "base", "policy", "engines", "egress", "ingress", "sandbox", "packages"],
     packages: ["esbuild", "jsonc-parser", "smol-toml", "@rgrove/parse-xml", "zod"],
     builtins: "any",
   },
   telemetry: {
-    layers: ["errors", "base", "policy", "engines", "sandbox"],
+    layers: ["errors", "words", "base", "policy", "engines", "sandbox"],
     packages: ["@opentelemetry/api", "@opentelemetry/sdk-node", "prom-client", "redis"],
     builtins: "any",
   },
   store: { layers: ["errors", "base", "engines", "sandbox", "telemetry"], packages: ["kysely", "pg"], builtins: "any" },
-  config: { layers: ["errors", "base", "policy", "engines"], packages: ["zod"], builtins: "any" },
+  config: { layers: ["errors", "words", "base", "policy", "engines"], packages: ["zod"], builtins: "any" },
   keys: { layers: ["errors", "contracts", "base", "policy", "config"], packages: ["zod"], builtins: "any" },
   objects: { layers: ["errors", "contracts"], packages: ["zod"], builtins: [] },
   client: { layers: ["errors", "contracts", "objects"], packages: ["zod"], builtins: [] },
@@ -87,7 +89,7 @@ export const layers: Readonly<Record<string, LayerRule>> = {
   },
   handlers: {
     layers: [
-      ...["errors", "contracts", "base", "policy", "engines", "egress", "ingress", "sandbox"],
+      ...["errors", "words", "contracts", "base", "policy", "engines", "egress", "ingress", "sandbox"],
       ...["packages", "workloads", "telemetry", "store", "config", "transfer", "peers"],
     ],
     packages: [],
@@ -116,13 +118,14 @@ export const layers: Readonly<Record<string, LayerRule>> = {
     builtins: "any",
   },
   e2b: {
-    layers: ["errors", "contracts", "base", "config", "platform", "calls"],
+    layers: ["errors", "words", "contracts", "base", "config", "platform", "calls"],
     packages: ["zod"],
     builtins: "any",
   },
   cli: {
     layers: [
       "errors",
+      "words",
       "contracts",
       "base",
       "policy",
@@ -143,12 +146,14 @@ export const layers: Readonly<Record<string, LayerRule>> = {
 
 /**
  * Folders that contain two layers, so that an operation's contract and its handler are found together. What doors, clients
- * and documents read imports nothing that acts; only the platform knows handlers.
+ * and documents read imports nothing that acts; only the platform knows handlers. The words and maxima of contracts are for
+ * every layer; their schemas are not.
  */
 export const splitFolders: Readonly<Record<string, { readonly [Layer: string]: RegExp }>> = {
   library: { objects: /^objects\//, library: /./ },
   operations: {
-    contracts: /^(?:contract\/.+|table|(?:[a-z-]+\/)*[a-z-]+-(?:contract|schema))(?:\.test)?\.ts$/,
+    words: /^contract\/wire-values\.ts$/,
+    contracts: /^(?:contract\/.+|table|[a-z-]+-contract)(?:\.test)?\.ts$/,
     handlers: /./,
   },
 };

@@ -7,7 +7,8 @@ import {
   type CheckMountRequest,
   type CheckMountResponse,
 } from "../../operations/mounts-contract.ts";
-import { mountUses, type MountUse } from "../../policy/mounts/mount-policy.ts";
+import { mountUses } from "../../operations/contract/wire-values.ts";
+import type { MountUse } from "../../policy/mounts/mount-policy.ts";
 import { checkChoice } from "../../policy/choice.ts";
 import type { CommandIo, SetExitCode } from "../command-io.ts";
 import { exitCodes } from "../exit-code.ts";

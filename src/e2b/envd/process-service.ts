@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { kibibyte } from "../../base/bytes.ts";
-import { textsByName, maxArguments, maxEnvironmentEntries } from "../../operations/contract/request-schemas.ts";
+import { maxArguments, maxEnvironmentEntries } from "../../operations/contract/wire-values.ts";
+import { textsByName } from "../../operations/contract/request-schemas.ts";
 import { absoluteInside, homeFolder } from "./inside-path.ts";
 import { ConnectError } from "./connect-error.ts";
 import { EventStream } from "./event-stream.ts";

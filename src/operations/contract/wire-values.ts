@@ -1,5 +1,5 @@
-// Enumerations of the wire. They are repeated here so that contracts import nothing from lower layers;
-// wire-values.test.ts checks that they match the layers that act on them.
+// The words and maxima of the wire, here once: contracts make schemas of them, and the layers below act on them. It imports
+// nothing, so that no process loads a schema for a word.
 
 /** Runtimes for JavaScript and TypeScript. */
 export const javascriptRuntimes = ["node", "bun"] as const;
@@ -41,3 +41,18 @@ export const mountUses = ["project", "additional"] as const;
 export const chartMediaType = "application/vnd.glovebox.chart+json";
 /** The columns of a table. */
 export const tableMediaType = "application/vnd.glovebox.table+json";
+
+// How much of something one request may have.
+
+/** Files that go with a request. */
+export const maxContextFiles = 256;
+/** Environment variables. */
+export const maxEnvironmentEntries = 256;
+/** Arguments of a program, itself included; a supervisor takes 65,535 strings, some of which are ours. */
+export const maxArguments = 65_000;
+/** Packages. */
+export const maxPackages = 200;
+/** Globs of result files. */
+export const maxGlobs = 64;
+/** Domains that the code may reach. */
+export const maxDomains = 256;

@@ -4,9 +4,9 @@ import { checkPackages } from "../../policy/package-specs.ts";
 import { parseGlobs } from "../../policy/glob.ts";
 import { checkArguments } from "../../policy/request/arguments.ts";
 import { checkFileCount } from "../../policy/request/context-files.ts";
-import { maxEnvironmentEntries as maxOfPolicy } from "../../policy/request/environment.ts";
+import { checkEnvironment } from "../../policy/request/environment.ts";
 import { sizedSchemaOf, type SizedSchema } from "../contract/parse-request.ts";
-import * as maxima from "../contract/request-schemas.ts";
+import * as maxima from "../contract/wire-values.ts";
 import { operationTable } from "../table.ts";
 
 /** Lists, and objects of any names, that have no maximum. */
@@ -33,6 +33,10 @@ describe("what a request may have much of", () => {
     const domains = (count: number): string[] => names(count).map((name) => `${name}.example`);
     const checks: readonly (readonly [number, (count: number) => unknown])[] = [
       [maxima.maxContextFiles, (count) => checkFileCount(count, "files")],
+      [
+        maxima.maxEnvironmentEntries,
+        (count) => checkEnvironment(Object.fromEntries(names(count).map((name) => [name, ""]))),
+      ],
       [maxima.maxArguments, (count) => checkArguments(names(count))],
       [maxima.maxPackages, (count) => checkPackages(names(count), "npm")],
       [maxima.maxGlobs, (count) => parseGlobs(names(count))],
@@ -42,6 +46,5 @@ describe("what a request may have much of", () => {
       expect(() => check(max)).not.toThrow();
       expect(() => check(max + 1)).toThrow("at most");
     }
-    expect(maxima.maxEnvironmentEntries).toBe(maxOfPolicy);
   });
 });

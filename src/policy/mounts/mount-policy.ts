@@ -1,8 +1,8 @@
+import type { mountUses } from "../../operations/contract/wire-values.ts";
 import path, { type PlatformPath } from "node:path";
 import type { BlockedPattern } from "./blocked-pattern.ts";
 
 /** What a host path is requested for: as a project or a file of one, or as an additional mount. */
-export const mountUses = ["project", "additional"] as const;
 export type MountUse = (typeof mountUses)[number];
 
 /** Who said that a folder may be used. */

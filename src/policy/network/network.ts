@@ -1,3 +1,4 @@
+import { maxDomains } from "../../operations/contract/wire-values.ts";
 import { GloveboxError, invalidField } from "../../errors/glovebox-error.ts";
 import { parseDomainPattern, type DomainPattern } from "./domain-pattern.ts";
 
@@ -41,7 +42,6 @@ export function namedDomains(policy: NetworkPolicy): readonly DomainPattern[] {
   return policy.kind === "domains" ? policy.domains : (policy.beside ?? []);
 }
 
-const maxDomains = 256;
 const expected = '"none", "registries", "open" or a list of domains';
 
 /**

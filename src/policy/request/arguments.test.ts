@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { checkArguments, maxArgumentBytes, maxArguments } from "./arguments.ts";
+import { maxArguments } from "../../operations/contract/wire-values.ts";
+import { checkArguments, maxArgumentBytes } from "./arguments.ts";
 
 describe("checkArguments", () => {
   it.each([

@@ -1,9 +1,8 @@
+import { maxArguments } from "../../operations/contract/wire-values.ts";
 import { kibibyte, mebibyte } from "../../base/bytes.ts";
 import { utf8Length } from "../../base/streams/utf8.ts";
 import { invalidValue } from "./invalid-value.ts";
 
-/** Most arguments that a program may be given; a supervisor takes 65,535 strings, some of which are ours. */
-export const maxArguments = 65_000;
 /** Most bytes of one argument, as Linux has it: 32 pages, of which the last byte is its end. */
 export const maxArgumentBytes: number = 128 * kibibyte - 1;
 /** Most bytes of all arguments as Linux counts them, where a stack may have its usual 8 MiB; variables count too. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { checkEnvironment, maxEnvironmentBytes, maxEnvironmentEntries } from "./environment.ts";
+import { maxEnvironmentEntries } from "../../operations/contract/wire-values.ts";
+import { checkEnvironment, maxEnvironmentBytes } from "./environment.ts";
 
 describe("checkEnvironment", () => {
   it.each([

@@ -1,9 +1,8 @@
+import { maxEnvironmentEntries } from "../../operations/contract/wire-values.ts";
 import { kibibyte } from "../../base/bytes.ts";
 import { utf8Length } from "../../base/streams/utf8.ts";
 import { invalidValue } from "./invalid-value.ts";
 
-/** Most variables that a request may set. */
-export const maxEnvironmentEntries = 256;
 /** Most bytes of all `NAME=value` entries, each with its end; one entry may not be longer on Linux either. */
 export const maxEnvironmentBytes: number = 128 * kibibyte;
 

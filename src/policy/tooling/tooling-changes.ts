@@ -1,5 +1,6 @@
+import type { toolingChanges } from "../../operations/contract/wire-values.ts";
+
 /** What became of a file: made, written to or replaced, or gone. */
-export const toolingChanges = ["new", "changed", "removed"] as const;
 export type ToolingChange = (typeof toolingChanges)[number];
 
 /** A file through which a project runs code on its owner's machine, and that is not as it was. */

@@ -1,5 +1,6 @@
+import type { toolingFilesModes } from "../../operations/contract/wire-values.ts";
+
 /** Weakest first: changes are named after each command; or what exists cannot be changed, as far as an engine can. */
-export const toolingFilesModes = ["named", "locked"] as const;
 export type ToolingFilesMode = (typeof toolingFilesModes)[number];
 
 /** Files and folders of a project through which it runs code on its owner's machine, and what reads them there. */

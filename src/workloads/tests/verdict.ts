@@ -1,9 +1,9 @@
+import type { testVerdicts } from "../../operations/contract/wire-values.ts";
 import type { Outcome } from "../../sandbox/outcome.ts";
 import type { ReportedRun } from "./report/summarise-reports.ts";
 
 /** The verdict of a test run (SPEC TE3). */
-export const verdicts = ["passed", "failed", "nothing_ran", "could_not_run", "timed_out", "oom_killed"] as const;
-export type Verdict = (typeof verdicts)[number];
+export type Verdict = (typeof testVerdicts)[number];
 
 /** What is known of the reports of a run: `missing` of a runner that started and left none, `none` where no runner did. */
 export type ReportState = "read" | "missing" | "unreadable" | "none";

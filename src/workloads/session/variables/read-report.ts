@@ -1,3 +1,4 @@
+import { chartMediaType, tableMediaType } from "../../../operations/contract/wire-values.ts";
 import { z } from "zod";
 import { mebibyte } from "../../../base/bytes.ts";
 
@@ -36,12 +37,6 @@ const maxLengthDigits = 10;
 /** Characters of an exception's parts; its interpreter keeps to fewer, of which each may be two here. */
 const maxException = { name: 400, value: 8_000, traceback: 32_000 };
 
-/** Of the numbers of a figure, and of the cells of a table. */
-export const ownMediaTypes = {
-  chartMediaType: "application/vnd.glovebox.chart+json",
-  tableMediaType: "application/vnd.glovebox.table+json",
-} as const;
-
 const report = z.strictObject({
   exit_code: z.int().min(0).max(255),
   displays: z
@@ -58,8 +53,8 @@ const report = z.strictObject({
           "image/svg+xml",
           "image/png",
           "image/jpeg",
-          ownMediaTypes.chartMediaType,
-          ownMediaTypes.tableMediaType,
+          chartMediaType,
+          tableMediaType,
         ]),
         encoding: z.enum(["utf8", "base64"]),
         content: z.string(),
