@@ -1,7 +1,7 @@
 import { constants } from "node:fs";
 import { chmod, open } from "node:fs/promises";
 import { GloveboxError } from "../errors/glovebox-error.ts";
-import { HostFolder, isGone, type WalkedEntry } from "./copy/host-folder.ts";
+import { HostFolder, isGone, type WalkedEntry } from "../base/host-folder.ts";
 import type { OpenPlace } from "./mounts/open-place.ts";
 
 /** Files whose setuid bit was removed. */

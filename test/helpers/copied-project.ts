@@ -3,7 +3,7 @@ import os from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach } from "vitest";
 import { CopyBudget } from "../../src/sandbox/copy/copy-budget.ts";
-import { HostFolder } from "../../src/sandbox/copy/host-folder.ts";
+import { HostFolder } from "../../src/base/host-folder.ts";
 import { readHostTree } from "../../src/sandbox/copy/read-host-tree.ts";
 import { ignoringFilter } from "../../src/workloads/project/project-tree.ts";
 import { git } from "./git.ts";

@@ -160,7 +160,7 @@ export const mountsSabotages: readonly Sabotage[] = [
   },
   {
     id: "the watch of setuid files follows links",
-    file: "src/sandbox/copy/host-folder.ts",
+    file: "src/base/host-folder.ts",
     find: "how | constants.O_DIRECTORY | constants.O_NOFOLLOW",
     replace: "how | constants.O_DIRECTORY",
     test: clearing,
@@ -168,7 +168,7 @@ export const mountsSabotages: readonly Sabotage[] = [
   },
   {
     id: "the watch of setuid files overlooks names that are not UTF-8",
-    file: "src/sandbox/copy/host-folder.ts",
+    file: "src/base/host-folder.ts",
     find: 'encoding: "latin1", bufferSize',
     replace: 'encoding: "utf8", bufferSize',
     test: clearing,

@@ -5,7 +5,7 @@ const writer = "src/sandbox/copy/tree-writer.test.ts";
 const trees = "src/sandbox/files/host-trees.test.ts";
 const archive = "src/sandbox/files/bound-archive.test.ts";
 const found = "src/sandbox/copy/find-on-host.test.ts";
-const walk = "src/sandbox/copy/walk.test.ts";
+const walk = "src/base/host-folder-walk.test.ts";
 const filter = "src/cli/own-terminal.test.ts";
 const escapes = "src/cli/output/terminal-escape.test.ts";
 
@@ -52,7 +52,7 @@ export const readsSabotages: readonly Sabotage[] = [
   },
   {
     id: "a walk goes on beyond its budget",
-    file: "src/sandbox/copy/host-folder.ts",
+    file: "src/base/host-folder.ts",
     find: "if (take?.(open.length) === false) return;",
     replace: "take?.(open.length);",
     test: walk,
@@ -60,7 +60,7 @@ export const readsSabotages: readonly Sabotage[] = [
   },
   {
     id: "a walk goes as deep as folders lead",
-    file: "src/sandbox/copy/host-folder.ts",
+    file: "src/base/host-folder.ts",
     find: "if (open.length > options.maxDepth) {",
     replace: "if (open.length > 1_000 + options.maxDepth) {",
     test: walk,
@@ -68,7 +68,7 @@ export const readsSabotages: readonly Sabotage[] = [
   },
   {
     id: "a walk goes on to other file systems",
-    file: "src/sandbox/copy/host-folder.ts",
+    file: "src/base/host-folder.ts",
     find: "if (device !== null && stat.dev !== device) continue;",
     replace: "if (device === -1) continue;",
     test: walk,
@@ -76,7 +76,7 @@ export const readsSabotages: readonly Sabotage[] = [
   },
   {
     id: "a walk waits for a FIFO in a folder's place",
-    file: "src/sandbox/copy/host-folder.ts",
+    file: "src/base/host-folder.ts",
     find: "how | constants.O_DIRECTORY | constants.O_NOFOLLOW",
     replace: "how | constants.O_NOFOLLOW",
     test: walk,
@@ -84,7 +84,7 @@ export const readsSabotages: readonly Sabotage[] = [
   },
   {
     id: "a walk opens the closed folders of any user",
-    file: "src/sandbox/copy/host-folder.ts",
+    file: "src/base/host-folder.ts",
     find: "if (uid !== ownerUid) return null;",
     replace: "if (uid < 0) return null;",
     test: walk,
@@ -92,7 +92,7 @@ export const readsSabotages: readonly Sabotage[] = [
   },
   {
     id: "a walk finds its folders again by their names",
-    file: "src/sandbox/copy/host-folder.ts",
+    file: "src/base/host-folder.ts",
     find: "folder.#enterClosed(bytes, options.reopensOf)",
     replace: "folder.#enterClosed(Buffer.from(name), options.reopensOf)",
     test: walk,
@@ -100,7 +100,7 @@ export const readsSabotages: readonly Sabotage[] = [
   },
   {
     id: "a walk that is given up leaves folders open",
-    file: "src/sandbox/copy/host-folder.ts",
+    file: "src/base/host-folder.ts",
     find: "        await names.return();\n        if (folder !== this) await folder[Symbol.asyncDispose]();",
     replace: "        await names.return();",
     test: walk,
@@ -108,7 +108,7 @@ export const readsSabotages: readonly Sabotage[] = [
   },
   {
     id: "a copied folder ignores the umask",
-    file: "src/sandbox/copy/host-folder.ts",
+    file: "src/base/host-folder.ts",
     find: "const allowed = isExact ? 0o777",
     replace: "const allowed = !isExact ? 0o777",
     test: writer,

@@ -70,7 +70,7 @@ export const toolingSabotages: readonly Sabotage[] = [
   },
   {
     id: "artifacts: a link on the way to their folder is followed",
-    file: "src/sandbox/copy/host-folder.ts",
+    file: "src/base/host-folder.ts",
     find: "how | constants.O_DIRECTORY | constants.O_NOFOLLOW",
     replace: "how | constants.O_DIRECTORY",
     test: "src/transfer/save-artifacts.test.ts",

@@ -2,7 +2,7 @@ import { lstat, readlink, realpath } from "node:fs/promises";
 import type { Stats } from "node:fs";
 import path, { type PlatformPath } from "node:path";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
-import { HostFolder } from "./host-folder.ts";
+import { HostFolder } from "../../base/host-folder.ts";
 import { onHost } from "./on-host.ts";
 
 /** A file or folder of this machine, by its name in its parent folder, which is held open. */

@@ -1,4 +1,4 @@
-import type { HostFolder } from "./host-folder.ts";
+import type { HostFolder } from "../../base/host-folder.ts";
 
 /**
  * The path down to a folder of this machine, each name looked up in the folder above it; what two paths share stays

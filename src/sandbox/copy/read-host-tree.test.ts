@@ -6,7 +6,7 @@ import path from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { failureOf } from "../../../test/helpers/failure-of.ts";
 import { CopyBudget } from "./copy-budget.ts";
-import { HostFolder } from "./host-folder.ts";
+import { HostFolder } from "../../base/host-folder.ts";
 import { readHostFile, readHostTree } from "./read-host-tree.ts";
 
 let folder = "";

@@ -5,7 +5,7 @@ import type { NewTreeEntry, TreeFile } from "../files/file-facts.ts";
 import type { CopyBudget } from "./copy-budget.ts";
 import { linkTargetOnHost, modeOnHost } from "./host-facts.ts";
 import { hostError, onHost } from "./on-host.ts";
-import type { HostFolder } from "./host-folder.ts";
+import type { HostFolder } from "../../base/host-folder.ts";
 
 /** Decides what of a tree is read. */
 export interface TreeFilter {

@@ -17,7 +17,7 @@ import { failureOf } from "../../../test/helpers/failure-of.ts";
 import { whileSwapping } from "../../../test/helpers/swapping.ts";
 import type { TreeEntry } from "../files/file-facts.ts";
 import { CopyBudget, type CopyLimits } from "./copy-budget.ts";
-import { HostFolder } from "./host-folder.ts";
+import { HostFolder } from "../../base/host-folder.ts";
 import { TreeWriter } from "./tree-writer.ts";
 
 let folder = "";

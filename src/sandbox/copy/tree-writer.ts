@@ -5,7 +5,7 @@ import { createId } from "../../base/id.ts";
 import type { TreeEntry, TreeFile } from "../files/file-facts.ts";
 import type { CopyBudget } from "./copy-budget.ts";
 import { onHost } from "./on-host.ts";
-import type { HostFolder } from "./host-folder.ts";
+import type { HostFolder } from "../../base/host-folder.ts";
 import { safeNames, staysInside } from "./safe-path.ts";
 
 /** A folder on the path to the current entry; `facts`: the copy created it, so they are set when it is left. */

@@ -1,7 +1,7 @@
 import type { Stats } from "node:fs";
 import { chmod, lstat, stat } from "node:fs/promises";
 import { posix } from "node:path";
-import { HostFolder } from "../copy/host-folder.ts";
+import { HostFolder } from "../../base/host-folder.ts";
 import { fileError } from "./file-error.ts";
 import { insidePath } from "./inside-path.ts";
 

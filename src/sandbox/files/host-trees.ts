@@ -12,7 +12,7 @@ import { decodeTar } from "./tar-decoder.ts";
 import { encodeTar } from "./tar-stream.ts";
 import { onPlace, OpenHostPlace, placeError, type HostPlaces } from "./host-place.ts";
 import type { Stats } from "node:fs";
-import type { HostFolder } from "../copy/host-folder.ts";
+import type { HostFolder } from "../../base/host-folder.ts";
 import { openIn, piecesOf } from "./own-file.ts";
 
 interface BoundedCall extends CallOptions {

@@ -3,7 +3,7 @@ import { lstat, open, type FileHandle } from "node:fs/promises";
 import { fileError } from "./file-error.ts";
 import type { MoveBounds } from "./move-bounds.ts";
 import { onPlace, type OpenHostPlace } from "./host-place.ts";
-import type { HostFolder } from "../copy/host-folder.ts";
+import type { HostFolder } from "../../base/host-folder.ts";
 
 /** Opens the path itself without following links, and never blocks, neither on a FIFO's other end nor on a device. */
 export const openingFlags: number = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);

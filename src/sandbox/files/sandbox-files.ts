@@ -32,7 +32,7 @@ import { lstat, open, rename, rm, type FileHandle } from "node:fs/promises";
 import { throwIfCancelled } from "../../base/abort.ts";
 import { createId } from "../../base/id.ts";
 import { weakestIsolation } from "../../policy/isolation.ts";
-import type { HostFolder } from "../copy/host-folder.ts";
+import type { HostFolder } from "../../base/host-folder.ts";
 import { fileError } from "./file-error.ts";
 import { packHostPlace, readHostPlace, unpackHostPlace, writeHostPlace } from "./host-trees.ts";
 import { openFile, openingFlags, piecesOf } from "./own-file.ts";

@@ -3,7 +3,7 @@ import { lstat, rmdir, unlink } from "node:fs/promises";
 import { errorCode } from "../../errors/error-code.ts";
 import { GloveboxError, toGloveboxError } from "../../errors/glovebox-error.ts";
 import { CopyBudget } from "../../sandbox/copy/copy-budget.ts";
-import { HostFolder, isGone } from "../../sandbox/copy/host-folder.ts";
+import { HostFolder, isGone } from "../../base/host-folder.ts";
 import { readHostTree } from "../../sandbox/copy/read-host-tree.ts";
 import { safeNames } from "../../sandbox/copy/safe-path.ts";
 import { TreeWriter } from "../../sandbox/copy/tree-writer.ts";

@@ -34,7 +34,7 @@ import { OwnerTooling } from "../run/owner-tooling.ts";
 import { RunLog } from "./run-log.ts";
 import { workInSandbox, type WorkedAgent } from "./work-in-sandbox.ts";
 import { opendir, unlink } from "node:fs/promises";
-import { HostFolder } from "../../sandbox/copy/host-folder.ts";
+import { HostFolder } from "../../base/host-folder.ts";
 import type { OpenPlace, PlaceOwner } from "../../sandbox/mounts/open-place.ts";
 import type { Capabilities } from "../../engines/capabilities.ts";
 import type { EngineName } from "../../engines/engine.ts";

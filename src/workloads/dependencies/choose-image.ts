@@ -4,7 +4,7 @@ import { parse, type ParseError } from "jsonc-parser";
 import { kibibyte } from "../../base/bytes.ts";
 import { errorCode } from "../../errors/error-code.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
-import { HostFolder } from "../../sandbox/copy/host-folder.ts";
+import { HostFolder } from "../../base/host-folder.ts";
 import { onHost } from "../../sandbox/copy/on-host.ts";
 import { readPlainFile } from "./read-plain-file.ts";
 

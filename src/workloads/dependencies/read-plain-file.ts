@@ -1,6 +1,6 @@
 import { constants } from "node:fs";
 import { open } from "node:fs/promises";
-import type { HostFolder } from "../../sandbox/copy/host-folder.ts";
+import type { HostFolder } from "../../base/host-folder.ts";
 import { readBounded } from "../../sandbox/mounts/read-bounded.ts";
 
 /**

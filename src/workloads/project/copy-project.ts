@@ -1,7 +1,7 @@
 import type { CallOptions } from "../../engines/engine.ts";
 import { workFolder } from "../../policy/scratch.ts";
 import { CopyBudget } from "../../sandbox/copy/copy-budget.ts";
-import { HostFolder } from "../../sandbox/copy/host-folder.ts";
+import { HostFolder } from "../../base/host-folder.ts";
 import { readHostTree } from "../../sandbox/copy/read-host-tree.ts";
 import type { OpenPlace } from "../../sandbox/mounts/open-place.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";

@@ -1,5 +1,5 @@
 import { watch, type FSWatcher } from "node:fs";
-import type { HostFolder } from "../../sandbox/copy/host-folder.ts";
+import type { HostFolder } from "../../base/host-folder.ts";
 
 /** Watches one folder, without those in it. */
 export interface FolderWatch {

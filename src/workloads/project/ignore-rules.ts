@@ -1,6 +1,6 @@
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import { parseGitIgnore, type IgnoreRules } from "../../policy/git-ignore.ts";
-import type { HostFolder } from "../../sandbox/copy/host-folder.ts";
+import type { HostFolder } from "../../base/host-folder.ts";
 import { readPlainBytes } from "./read-plain-bytes.ts";
 
 /** Of one `.gitignore`. */

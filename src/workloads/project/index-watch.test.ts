@@ -4,7 +4,7 @@ import path from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { git } from "../../../test/helpers/git.ts";
 import { until } from "../../../test/helpers/until.ts";
-import { HostFolder } from "../../sandbox/copy/host-folder.ts";
+import { HostFolder } from "../../base/host-folder.ts";
 import { IndexWatch } from "./live-copy.ts";
 
 let folder: string;

@@ -1,6 +1,6 @@
 import { cancelled } from "../../base/abort.ts";
 import { GloveboxError, isSandboxLoss } from "../../errors/glovebox-error.ts";
-import { HostFolder } from "../../sandbox/copy/host-folder.ts";
+import { HostFolder } from "../../base/host-folder.ts";
 import type { SandboxFiles } from "../../sandbox/files/sandbox-files.ts";
 import { maxEntries, type ProjectSource } from "./copy-project.ts";
 import { ignoringFilter } from "./project-tree.ts";

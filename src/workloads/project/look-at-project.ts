@@ -2,7 +2,7 @@ import type { BigIntStats } from "node:fs";
 import { lstat, readdir } from "node:fs/promises";
 import { errorCode } from "../../errors/error-code.ts";
 import { FolderWay } from "../../sandbox/copy/folder-way.ts";
-import type { HostFolder } from "../../sandbox/copy/host-folder.ts";
+import type { HostFolder } from "../../base/host-folder.ts";
 import type { TreeFilter } from "../../sandbox/copy/read-host-tree.ts";
 import { watchFolder } from "./folder-watches.ts";
 import { identityOf, namesOf, newFolder, stampOf, type Known, type KnownFolder, type TreeSize } from "./known-tree.ts";

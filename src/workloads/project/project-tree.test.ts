@@ -3,7 +3,7 @@ import os from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { CopyBudget } from "../../sandbox/copy/copy-budget.ts";
-import { HostFolder } from "../../sandbox/copy/host-folder.ts";
+import { HostFolder } from "../../base/host-folder.ts";
 import { readHostTree } from "../../sandbox/copy/read-host-tree.ts";
 import { ignoringFilter } from "./project-tree.ts";
 

@@ -1,7 +1,7 @@
 import { constants } from "node:fs";
 import { open } from "node:fs/promises";
 import { errorCode } from "../../errors/error-code.ts";
-import type { HostFolder } from "../../sandbox/copy/host-folder.ts";
+import type { HostFolder } from "../../base/host-folder.ts";
 import { readBounded } from "../../sandbox/mounts/read-bounded.ts";
 
 /** Errors of a name that is no plain file: a folder, a link, a socket or the like. */

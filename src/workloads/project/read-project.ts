@@ -1,5 +1,5 @@
 import { readdir } from "node:fs/promises";
-import { HostFolder } from "../../sandbox/copy/host-folder.ts";
+import { HostFolder } from "../../base/host-folder.ts";
 import { onHost } from "../../sandbox/copy/on-host.ts";
 import type { OpenPlace } from "../../sandbox/mounts/open-place.ts";
 import { readOwnText } from "./own-files.ts";

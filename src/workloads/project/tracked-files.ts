@@ -1,5 +1,5 @@
 import path from "node:path";
-import { HostFolder } from "../../sandbox/copy/host-folder.ts";
+import { HostFolder } from "../../base/host-folder.ts";
 import { isIgnored, rulesOutside, type Rules } from "./ignore-rules.ts";
 import { readPlainBytes } from "./read-plain-bytes.ts";
 import { readTracked, type TrackedFolder, type TrackedRoom } from "./tracked-tree.ts";

@@ -1,6 +1,6 @@
 import { readdir } from "node:fs/promises";
 import { invalidField } from "../../errors/glovebox-error.ts";
-import { HostFolder } from "../../sandbox/copy/host-folder.ts";
+import { HostFolder } from "../../base/host-folder.ts";
 import { onHost } from "../../sandbox/copy/on-host.ts";
 import type { OpenPlace } from "../../sandbox/mounts/open-place.ts";
 import { readManifest, readOwnText, scriptRunner } from "../project/own-files.ts";

@@ -4,7 +4,7 @@ import { kibibyte } from "../../../base/bytes.ts";
 import { assertNetworkPossible } from "../../../engines/assert-enforceable.ts";
 import { errorCode } from "../../../errors/error-code.ts";
 import { GloveboxError, invalidField } from "../../../errors/glovebox-error.ts";
-import { HostFolder } from "../../../sandbox/copy/host-folder.ts";
+import { HostFolder } from "../../../base/host-folder.ts";
 import { onHost } from "../../../sandbox/copy/on-host.ts";
 import type { Caller } from "../../../sandbox/sandboxes.ts";
 import { readPlainFile } from "../read-plain-file.ts";

@@ -1,7 +1,6 @@
 import { constants, type Dir, type Stats } from "node:fs";
 import { chmod, lstat, mkdir, open, opendir, realpath, type FileHandle } from "node:fs/promises";
 import path from "node:path";
-import type { OpenPlace } from "../mounts/open-place.ts";
 
 /** Linux's O_PATH, which Node does not name. */
 const onlyPath = 0o10_000_000;
@@ -76,7 +75,7 @@ export class HostFolder implements AsyncDisposable {
   }
 
   /** The folder that is open already, wherever it has been moved; what this holds is its own. @throws Node's error */
-  static async of({ stablePath }: Pick<OpenPlace, "stablePath">, platform: NodeJS.Platform): Promise<HostFolder> {
+  static async of({ stablePath }: { readonly stablePath: string }, platform: NodeJS.Platform): Promise<HostFolder> {
     return platform === "linux" ? HostFolder.#hold(`${stablePath}/.`) : new HostFolder(null, stablePath, platform);
   }
 
