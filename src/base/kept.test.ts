@@ -2,7 +2,10 @@ import { describe, expect, it } from "vitest";
 import { Kept } from "./kept.ts";
 
 const keysIn = (kept: Kept<string>, keys: string): string =>
-  keys.split("").filter((key) => kept.get(key) !== undefined).join("");
+  keys
+    .split("")
+    .filter((key) => kept.get(key) !== undefined)
+    .join("");
 
 describe("Kept", () => {
   it("gives a value by its key until it is deleted or all are", () => {

@@ -2,10 +2,10 @@ import type { BunTarget } from "../base/bun-packages.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Tracer } from "../base/tracer.ts";
 import type { RestartRule } from "./restart-rule.ts";
+import type { Kit } from "../base/kit.ts";
 
 /** What engines are told of their machine and of the configuration; each takes what it needs. */
-export interface EngineSurroundings {
-  readonly platform: NodeJS.Platform;
+export interface EngineSurroundings extends Pick<Kit, "now" | "monotonicMs" | "platform" | "executable"> {
   readonly architecture: NodeJS.Architecture;
   /** Null where the system has no numeric users. */
   readonly uid: number | null;
@@ -16,8 +16,6 @@ export interface EngineSurroundings {
   readonly owner?: (() => Promise<string>) | undefined;
   /** Number of this process. */
   readonly processId: number;
-  /** The executable that runs this process: Node's, as a rule. */
-  readonly executable: string;
   /** The host's variables that are meant for engines and their tools; nothing of them reaches a sandbox. */
   readonly environment: Readonly<Record<string, string>>;
   /** Folder for what must outlive the process, closed to other users. */
@@ -34,10 +32,6 @@ export interface EngineSurroundings {
   readonly tracer?: Tracer | undefined;
   /** The archive of Bun's package for a machine, its hash checked. @throws Error whose message is the reason */
   readonly fetchBun: (target: BunTarget) => Promise<Uint8Array>;
-  /** Milliseconds since the epoch. */
-  readonly now: () => number;
-  /** Milliseconds of a clock that never goes back. */
-  readonly monotonicMs: () => number;
   /** A random integer, `minimum` included, `maximum` excluded. */
   readonly randomInteger: (minimum: number, maximum: number) => number;
 }

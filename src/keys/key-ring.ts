@@ -7,6 +7,7 @@ import { parseKeysFile, type KeyRecord } from "./key-record.ts";
 import { digestOf, idOf } from "./key-text.ts";
 import type { KeysPlace } from "./keys-place.ts";
 import { readKeysFile } from "./read-keys-file.ts";
+import type { Kit } from "../base/kit.ts";
 
 /**
  * A token bucket: it holds a minute's requests and refills evenly, so that bursts after a pause are possible while the
@@ -66,12 +67,8 @@ function grantOfKey(record: KeyRecord): Grant {
   };
 }
 
-export interface KeyRingOptions {
+export interface KeyRingOptions extends Pick<Kit, "now" | "monotonicMs"> {
   readonly place: KeysPlace;
-  /** Milliseconds since the epoch. */
-  readonly now: () => number;
-  /** Milliseconds of a clock that never goes back. */
-  readonly monotonicMs: () => number;
 }
 
 /** Listeners for changes to the keys. */

@@ -62,8 +62,6 @@ async function run(platform: PlatformParts, request: Request, call: OperationCal
       engine,
       turns: platform.agentTurns,
       maxOutputBytes: config.maxOutputBytes,
-      platform: host.platform,
-      executable: host.executable,
       uid: host.uid,
       provideImage: imageProvider(platform, engine, call),
     },

@@ -15,6 +15,7 @@ import { isPythonPackage } from "./python-package.ts";
 import type { ImportedPackages, ScanRequest, SourceFile } from "./scan-request.ts";
 import { dialectsOf } from "./dialects.ts";
 import { standardLibrary } from "./standard-library.ts";
+import type { Kit } from "../base/kit.ts";
 
 export interface FindImportsInput {
   readonly language: Language;
@@ -22,12 +23,8 @@ export interface FindImportsInput {
   readonly files: readonly SourceFile[];
 }
 
-export interface FindImportsOptions {
+export interface FindImportsOptions extends Pick<Kit, "platform" | "executable"> {
   readonly signal?: AbortSignal | undefined;
-  /** Node's executable, as in `process.execPath`. */
-  readonly executable: string;
-  /** As in `process.platform`. */
-  readonly platform: NodeJS.Platform;
   /**
    * Answers of earlier searches, by what each was given: an answer follows from that alone, so whoever sends the same code may
    * have it. Of the code only a hash is kept. Left out: none are kept. A failed search is never one.

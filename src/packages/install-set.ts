@@ -1,6 +1,5 @@
 import { mkdir, lstat, open, readdir } from "node:fs/promises";
 import { formatBytes } from "../base/bytes.ts";
-import type { Logger } from "../base/logger.ts";
 import { GloveboxError } from "../errors/glovebox-error.ts";
 import type { InstallPolicy } from "../policy/install-policy.ts";
 import type { Limits } from "../policy/limits.ts";
@@ -19,6 +18,7 @@ import type { Ecosystem } from "../policy/package-specs.ts";
 import { linkFile, makeReadable } from "./link-file.ts";
 import { layOutPythonSet } from "./set-layout.ts";
 import type { ResolvedPackage } from "./resolved-package.ts";
+import type { Kit } from "../base/kit.ts";
 
 /** What of a list is there already, in sets of shorter lists, and what is missing. */
 interface Parts {
@@ -158,7 +158,7 @@ async function isSameFile(a: string, b: string): Promise<boolean> {
   return true;
 }
 
-export interface InstallSetOptions {
+export interface InstallSetOptions extends Pick<Kit, "logger" | "now"> {
   readonly cache: PackageCache;
   /** Those of installers, which take no place of a run's. */
   readonly sandboxes: Sandboxes;
@@ -167,9 +167,6 @@ export interface InstallSetOptions {
   readonly limits: Limits;
   /** Makes room after a set was added. */
   readonly prune: () => Promise<unknown>;
-  readonly logger: Logger;
-  /** Milliseconds since the epoch. */
-  readonly now: () => number;
 }
 
 /** What installs a list, and for what. */

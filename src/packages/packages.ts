@@ -2,7 +2,6 @@ import type { PackageInterpreter } from "./install/package-interpreter.ts";
 import { isWall } from "../policy/isolation.ts";
 import path from "node:path";
 import { Kept } from "../base/kept.ts";
-import type { Logger } from "../base/logger.ts";
 import type { NetworkAccess } from "../egress/network-access.ts";
 import type { Capabilities } from "../engines/capabilities.ts";
 import type { Engine } from "../engines/engine.ts";
@@ -40,6 +39,7 @@ import { untilCancelled } from "../base/abort.ts";
 import { lockedPolicy } from "../policy/network/egress-policy.ts";
 import { execWithNetwork } from "../sandbox/exec-with-network.ts";
 import { noScriptsMark, noScriptsNote } from "./install/bun-command.ts";
+import type { Kit } from "../base/kit.ts";
 
 const notes = [
   [ageUnknownMark, ageUnknownNote],
@@ -180,7 +180,7 @@ export class RecentFailures {
   }
 }
 
-export interface PackagesOptions {
+export interface PackagesOptions extends Pick<Kit, "logger" | "now"> {
   /** The cache's folder. */
   readonly folder: string;
   /** Above it, the least recently used sets are removed. */
@@ -197,9 +197,6 @@ export interface PackagesOptions {
   readonly limits: Limits;
   readonly uid: number | null;
   readonly identity: ProcessIdentity;
-  readonly logger: Logger;
-  /** Milliseconds since the epoch. */
-  readonly now: () => number;
 }
 
 /** Installing on this machine itself, for programs at isolation `preload`. */

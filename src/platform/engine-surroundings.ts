@@ -2,8 +2,7 @@ import { randomInt } from "node:crypto";
 import type { Config } from "../config/config.ts";
 import { bunVersion } from "../base/bun-packages.ts";
 import { fetchBun } from "../base/fetch-bun.ts";
-import type { Logger } from "../base/logger.ts";
-import { noTracer, type Tracer } from "../base/tracer.ts";
+import { noTracer } from "../base/tracer.ts";
 import { bunArchives } from "../config/host/bun-archives.ts";
 import { passableStateFolder, type Host } from "../config/host/host.ts";
 import type { EngineSurroundings } from "../engines/engine-surroundings.ts";
@@ -12,18 +11,13 @@ import type { EngineSurroundings } from "../engines/engine-surroundings.ts";
 export function engineSurroundings(
   config: Config,
   host: Host,
-  tracer: Tracer = noTracer,
-  logger?: Logger,
-  owner?: EngineSurroundings["owner"],
+  given: Partial<Pick<EngineSurroundings, "tracer" | "logger" | "owner">> = {},
 ): EngineSurroundings {
   const { platform, architecture, uid, pid, executable, stateDirectory } = host;
+  const { tracer = noTracer, logger, owner } = given;
   return {
-    platform,
-    architecture,
-    uid,
-    owner,
+    ...{ platform, executable, architecture, uid, owner },
     processId: pid,
-    executable,
     environment: config.engineEnvironment,
     stateDirectory,
     passableStateDirectory: passableStateFolder,

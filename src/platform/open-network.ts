@@ -1,4 +1,4 @@
-import type { Logger } from "../base/logger.ts";
+import type { Kit } from "../base/kit.ts";
 import type { Config } from "../config/config.ts";
 import type { Host } from "../config/host/host.ts";
 import { EgressProxies } from "../egress/egress-proxies.ts";
@@ -20,20 +20,21 @@ export interface NetworkOptions {
   readonly door: Door;
   readonly networkAlerts: AlertSink<Denial>;
   readonly traffic: Traffic;
-  readonly logger: Logger;
+  readonly kit: Kit;
 }
 
 /** How long a principal's egress proxy is kept while no sandbox uses it. */
 const proxyIdleMs = 300_000;
 
 /** No proxy runs before a sandbox needs one. */
-export function openNetwork({ config, host, door, networkAlerts, traffic, logger }: NetworkOptions): OpenedNetwork {
+export function openNetwork({ config, host, door, networkAlerts, traffic, kit }: NetworkOptions): OpenedNetwork {
+  const { logger, platform, executable } = kit;
   const { upstreamProxy } = config;
   const isFaulty = upstreamProxy !== null && "fault" in upstreamProxy;
   const egressProxies = new EgressProxies({
     idleMs: proxyIdleMs,
-    platform: host.platform,
-    node: { executable: host.executable, flags: host.nodeFlags },
+    platform,
+    node: { executable, flags: host.nodeFlags },
     temporaryDirectory: host.temporaryDirectory,
     environment: host.environment,
     dnsServers: config.network.dnsServers,

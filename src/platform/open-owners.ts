@@ -1,6 +1,5 @@
 import path from "node:path";
 import { createId } from "../base/id.ts";
-import type { Logger } from "../base/logger.ts";
 import { peerFolder } from "../config/host/peer-folder.ts";
 import type { Host } from "../config/host/host.ts";
 import type { CallOperation } from "../operations/contract/operation-contract.ts";
@@ -13,6 +12,7 @@ import { Reaper } from "../sandbox/owners/reaper.ts";
 import { SandboxRecords } from "../sandbox/owners/sandbox-records.ts";
 import { DiskScratch } from "../sandbox/disk-scratch.ts";
 import { WorkArchives } from "../sandbox/work-archives.ts";
+import type { Kit } from "../base/kit.ts";
 
 /** Who owns the sandboxes, and what other processes of this user can see of that. */
 export interface Owners {
@@ -31,15 +31,15 @@ export interface Owners {
 }
 
 export interface OwnersOptions {
+  readonly kit: Kit;
   readonly host: Host;
-  readonly logger: Logger;
-  readonly now: () => number;
   /** Requests of the user's other processes to this one. */
   readonly callHere: CallOperation;
 }
 
 /** Nothing is written or removed yet. */
-export function openOwners({ host, logger, now, callHere }: OwnersOptions): Owners {
+export function openOwners({ host, kit, callHere }: OwnersOptions): Owners {
+  const { logger, now } = kit;
   const { uid, platform, stateDirectory, uptimeMs } = host;
   const owner = createId("own");
   const identity = identityOf(host.pid, host.hostName);

@@ -1,4 +1,3 @@
-import type { Logger } from "../base/logger.ts";
 import type { Config } from "../config/config.ts";
 import type { Host } from "../config/host/host.ts";
 import { expandHome } from "../config/expand-home.ts";
@@ -8,6 +7,7 @@ import { Packages } from "../packages/packages.ts";
 import type { ProcessIdentity } from "../sandbox/owners/process-identity.ts";
 import type { Sandboxes } from "../sandbox/sandboxes.ts";
 import { HostInstaller } from "./host-installer.ts";
+import type { Kit } from "../base/kit.ts";
 
 export interface OpenedPackages {
   readonly packages: Packages;
@@ -16,19 +16,19 @@ export interface OpenedPackages {
 }
 
 export interface PackagesOptions {
+  readonly kit: Kit;
   readonly config: Config;
   readonly host: Host;
   readonly identity: ProcessIdentity;
   /** Where packages are installed. */
   readonly installers: Sandboxes;
   readonly network: NetworkAccess;
-  readonly logger: Logger;
-  readonly now: () => number;
 }
 
 /** Nothing is installed and no cache is opened yet. */
 export function openPackages(options: PackagesOptions): OpenedPackages {
-  const { config, host, identity, installers, network, logger, now } = options;
+  const { config, host, identity, installers, network, kit } = options;
+  const { logger, now } = kit;
   const hostInstaller = config.packages.installAtPreload ? new HostInstaller(config, host) : null;
   const packages = new Packages({
     folder: expandHome(config.packages.directory, host.homeDirectory),

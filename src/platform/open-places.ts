@@ -1,5 +1,4 @@
 import path from "node:path";
-import type { Logger } from "../base/logger.ts";
 import type { Config } from "../config/config.ts";
 import type { Host } from "../config/host/host.ts";
 import { knownAccessToken } from "../config/access-token.ts";
@@ -11,6 +10,7 @@ import { Sessions } from "../workloads/session/sessions.ts";
 import type { Owners } from "./open-owners.ts";
 import type { OpenedSandboxes } from "./open-sandboxes.ts";
 import type { TelemetryParts } from "./open-telemetry-parts.ts";
+import type { Kit } from "../base/kit.ts";
 
 /** What persists between calls. */
 export interface OpenedPlaces {
@@ -22,32 +22,28 @@ export interface OpenedPlaces {
 }
 
 export interface PlacesOptions {
+  readonly kit: Kit;
   readonly config: Config;
   readonly host: Host;
   readonly owners: Owners;
   readonly opened: OpenedSandboxes;
   readonly telemetry: TelemetryParts;
-  readonly logger: Logger;
-  readonly now: () => number;
-  readonly monotonicMs: () => number;
 }
 
 /** Nothing is started yet. */
 export function openPlaces(options: PlacesOptions): OpenedPlaces {
-  const { config, host, owners, opened, telemetry, logger, now, monotonicMs } = options;
+  const { config, host, owners, opened, telemetry, kit } = options;
   const { archives, diskScratch } = owners;
   const { admission, sandboxes } = opened;
   const idleMs = config.session.idleTimeoutMs;
   const waiting = (principal: string): number => admission.waitingFor(principal);
   const previewGateway = new PreviewGateway({ ...config.preview, readToken: () => knownAccessToken(host) });
   return {
-    sessions: new Sessions({ archives, idleMs, waiting, logger, now }),
-    environments: new Environments({ idleMs: config.environmentIdleMs, logger }),
+    sessions: new Sessions({ ...kit, archives, idleMs, waiting }),
+    environments: new Environments({ idleMs: config.environmentIdleMs, logger: kit.logger }),
     previews: new Previews({
-      ...{ sandboxes, gateway: previewGateway, alerts: telemetry.previewAlerts, logger, now, monotonicMs, diskScratch },
+      ...{ ...kit, sandboxes, gateway: previewGateway, alerts: telemetry.previewAlerts, diskScratch },
       maxOutputBytes: config.maxOutputBytes,
-      platform: host.platform,
-      executable: host.executable,
     }),
     previewGateway,
     agentTurns: new AgentTurns({

@@ -1,4 +1,3 @@
-import type { Logger } from "../base/logger.ts";
 import type { Tracer } from "../base/tracer.ts";
 import type { Config } from "../config/config.ts";
 import type { Host } from "../config/host/host.ts";
@@ -8,6 +7,7 @@ import type { SandboxObserver } from "../sandbox/sandbox-observer.ts";
 import { WarmPool, type WarmPoolBounds } from "../sandbox/warm-pool.ts";
 import { Sandboxes } from "../sandbox/sandboxes.ts";
 import type { Owners } from "./open-owners.ts";
+import type { Kit } from "../base/kit.ts";
 
 export interface OpenedSandboxes {
   readonly admission: Admission;
@@ -21,6 +21,7 @@ export interface OpenedSandboxes {
 }
 
 export interface SandboxesOptions {
+  readonly kit: Kit;
   readonly config: Config;
   readonly host: Host;
   readonly owners: Owners;
@@ -28,10 +29,6 @@ export interface SandboxesOptions {
   readonly observers: readonly SandboxObserver[];
   readonly installerObservers: readonly SandboxObserver[];
   readonly tracer: Tracer;
-  readonly logger: Logger;
-  readonly now: () => number;
-  /** Milliseconds of a clock that never goes back. */
-  readonly monotonicMs: () => number;
   /** Null: none is made before anybody asks. */
   readonly warmPool: WarmPoolBounds | null;
   /** Called when a run starts to wait for a slot. */
@@ -44,14 +41,13 @@ const maxInstallers = 4;
 const minStarts = 2;
 
 export function openSandboxes(options: SandboxesOptions): OpenedSandboxes {
-  const { config, host, owners, observers, tracer, logger, now, monotonicMs, onWaiting, warmPool } = options;
+  const { config, host, owners, observers, tracer, kit, onWaiting, warmPool } = options;
   const { owner, leases, records, peerServer, stranded } = owners;
   const { queue, maxContainers } = config;
   const openAdmission = (maxSandboxes: number, onWait?: () => void): Admission =>
     new Admission({ maxSandboxes, queueLimit: queue.limit, queueTimeoutMs: queue.timeoutMs, onWaiting: onWait });
   const startsAtOnce = Math.max(minStarts, host.processors);
-  const { platform } = host;
-  const shared = { leases, records, peerServer, stranded, startsAtOnce, platform, owner, tracer, logger, now };
+  const shared = { leases, records, peerServer, stranded, startsAtOnce, owner, tracer, ...kit };
   const admission = openAdmission(maxContainers, onWaiting);
   const sandboxes = new Sandboxes({ ...shared, admission, observers });
   const installers = new Sandboxes({
@@ -60,7 +56,7 @@ export function openSandboxes(options: SandboxesOptions): OpenedSandboxes {
     observers: options.installerObservers,
   });
   const { availableMemoryBytes, processors } = host;
-  const waiting = { sandboxes, admission, availableMemoryBytes, processors, logger, now, monotonicMs };
+  const waiting = { ...kit, sandboxes, admission, availableMemoryBytes, processors };
   const pool = warmPool === null ? null : new WarmPool({ ...waiting, bounds: warmPool });
   return { admission, sandboxes, installers, pool, findLive: (id) => sandboxes.find(id) ?? installers.find(id) };
 }

@@ -10,7 +10,6 @@ import type { Denial } from "../policy/network/denial.ts";
 import type { ClearedFiles } from "../sandbox/clear-setuid-bits.ts";
 import type { ToolingReport } from "../workloads/run/explain-tooling.ts";
 import type { PreviewError } from "../workloads/preview/error-scanner.ts";
-import type { Logger } from "../base/logger.ts";
 import { Traffic } from "../egress/traffic.ts";
 import type { Limits } from "../policy/limits.ts";
 import type { SandboxObserver } from "../sandbox/sandbox-observer.ts";
@@ -23,6 +22,7 @@ import { ServerMetrics } from "../telemetry/server-metrics.ts";
 import { RunSpans } from "../telemetry/run-spans.ts";
 import type { Tracing } from "../telemetry/tracing.ts";
 import { UsageAlerts } from "../telemetry/usage-alerts.ts";
+import type { Kit } from "../base/kit.ts";
 
 /** What is reported about live sandboxes. */
 export interface TelemetryParts {
@@ -41,13 +41,10 @@ export interface TelemetryParts {
 }
 
 export interface TelemetryOptions {
-  readonly logger: Logger;
+  readonly kit: Kit;
   readonly tracing: Tracing;
   /** Upper limits for every sandbox. */
   readonly ceilings: Pick<Limits, "cpus" | "memoryBytes">;
-  readonly now: () => number;
-  /** Milliseconds of a clock that never goes back. */
-  readonly monotonicMs: () => number;
   /** Requests that wait for a slot. */
   readonly waiting: () => number;
   /** How warm sandboxes are used. */
@@ -64,9 +61,7 @@ export interface TelemetryOptions {
 
 /** Samples, metrics and alerts: every alert is logged, kept for its sandbox's principal and passed to the listener. */
 export function openTelemetryParts({
-  logger,
-  now,
-  monotonicMs,
+  kit,
   tracing,
   ceilings,
   waiting,
@@ -76,6 +71,7 @@ export function openTelemetryParts({
   onAlert,
   onSample,
 }: TelemetryOptions): TelemetryParts {
+  const { logger, now } = kit;
   const alertBook = new AlertBook();
   const traffic = new Traffic();
   const samples = (): Readonly<Record<string, number>> => ({ ...sampler.counts });
@@ -100,9 +96,7 @@ export function openTelemetryParts({
       if (principal !== null) onSample(sandbox, principal, sample);
       usageAlerts.statsRead(sandbox, stats);
     },
-    logger,
-    now,
-    monotonicMs,
+    ...kit,
   });
   const trafficEnd: SandboxObserver = { sandboxRemoved: (id) => traffic.forget(id) };
   const installerObservers = [alertBook, trafficEnd];

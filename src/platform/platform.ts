@@ -71,6 +71,7 @@ import { LogSink } from "../telemetry/log-sink.ts";
 import { RedisPublisher } from "../telemetry/redis-publisher.ts";
 import { SandboxLogs } from "../telemetry/sandbox-logs.ts";
 import { openOwnState } from "./own-state.ts";
+import type { Kit } from "../base/kit.ts";
 
 export interface PlatformOptions {
   readonly config: Config;
@@ -149,9 +150,6 @@ const projectsSettingOf: Readonly<Record<Door, string>> = {
 /** How old a list of sandboxes may be that is answered at once. */
 const lookEveryMs = 10_000;
 
-const now = (): number => Date.now();
-const monotonicMs = (): number => performance.now();
-
 /** The parts for handlers, and those that must be closed. */
 interface OpenedParts {
   readonly parts: PlatformParts;
@@ -161,27 +159,33 @@ interface OpenedParts {
 async function openParts(options: PlatformOptions): Promise<OpenedParts> {
   const { config, loaded, host, door, defaultEngine, storeByDefault = false, onAlert } = options;
   const { prefersContainers = false, projectsSetting = projectsSettingOf[door] } = options;
-  const tracing = openTracing(host, door, monotonicMs);
+  const { platform, executable } = host;
+  const clock = { now: () => Date.now(), monotonicMs: () => performance.now() };
+  const tracing = openTracing(host, door, clock.monotonicMs);
   const logger =
     options.logger ??
     stderrLogger({ least: config.logLevel, fieldsOfCall: () => tracing.logFields(), openLog: options.openLog });
+  const kit: Kit = { ...clock, logger, platform, executable };
   const findLive = (id: string): Sandbox | undefined => opened.findLive(id);
   // The user is the operator here, whatever keys exist; and requests to this process are not forwarded to others.
   const callHere: CallOperation = (...call) =>
     operationCaller(handlers, { ...parts, peers: null }, () => null)(...call);
-  const owners = openOwners({ host, logger, now, callHere });
+  const owners = openOwners({ host, kit, callHere });
   const { owner, archives, diskScratch, leases, records, reaper, peerServer, peers, identity } = owners;
   const heldOwner = async (): Promise<string> => {
     // Without a writable home folder there is none, as for sandboxes.
     await leases.hold().catch((error: unknown) => logger.warn({ err: error }, "the lease could not be made"));
     return owner;
   };
-  const engines = new Engines(engineTable, engineSurroundings(config, host, tracing, logger, heldOwner));
-  const recorded = await openLogs({ config, host, owner, identity, storeByDefault, logger, now, monotonicMs });
+  const engines = new Engines(
+    engineTable,
+    engineSurroundings(config, host, { ...kit, tracer: tracing, owner: heldOwner }),
+  );
+  const recorded = await openLogs({ kit, config, host, owner, identity, storeByDefault });
   const { logs, store } = recorded;
   const telemetry = openTelemetryParts({
     ceilings: config.ceilings,
-    ...{ logger, now, monotonicMs, tracing, onAlert },
+    ...{ kit, tracing, onAlert },
     waiting: () => admission.waiting,
     warmUse: () => pool?.use ?? {},
     droppedEntries: recorded.droppedEntries,
@@ -193,20 +197,16 @@ async function openParts(options: PlatformOptions): Promise<OpenedParts> {
   const observers = [...recorded.observers, ...telemetry.observers];
   const watching = { observers, installerObservers: telemetry.installerObservers, tracer: tracing, onWaiting };
   const warmPool = warmPoolBounds(options);
-  const opened = openSandboxes({ config, host, owners, ...watching, logger, now, monotonicMs, warmPool });
+  const opened = openSandboxes({ kit, config, host, owners, ...watching, warmPool });
   const { admission, sandboxes, installers, pool } = opened;
   const { sessions, environments, previews, previewGateway, agentTurns } = openPlaces({
-    ...{ config, host, owners, opened, telemetry, logger, now, monotonicMs },
+    ...{ kit, config, host, owners, opened, telemetry },
   });
-  const { egressProxies, network } = openNetwork({ config, host, door, ...telemetry, logger });
-  const { packages, hostInstaller } = openPackages({ config, host, identity, installers, network, logger, now });
+  const { egressProxies, network } = openNetwork({ kit, config, host, door, ...telemetry });
+  const { packages, hostInstaller } = openPackages({ kit, config, host, identity, installers, network });
   const open = { sessions, environments, previews };
-  const kept = { ...telemetry, ...open, engines, sandboxes, diskScratch, reaper, leases, logger, monotonicMs };
-  const imports = {
-    kept: new Kept<ImportedPackages>(keptAnswers),
-    executable: host.executable,
-    platform: host.platform,
-  };
+  const kept = { ...telemetry, ...open, engines, sandboxes, diskScratch, reaper, leases, ...kit };
+  const imports = { ...kit, kept: new Kept<ImportedPackages>(keptAnswers) };
   const compileTypeScript = createTypeScriptCompiler(host);
   const parts: PlatformParts = {
     ...kept,
@@ -219,8 +219,8 @@ async function openParts(options: PlatformOptions): Promise<OpenedParts> {
     host,
     warm: pool && warmPool && { pool, maxAgeMs: warmPool.maxAgeMs, maxTimeoutMs: config.ceilings.timeoutMs },
     ...{ findLive, logs, store, records, peers, network, agentTurns },
-    testReports: new TestReports(store, now),
-    lastFound: new LastFound({ maxAgeMs: lookEveryMs, now }),
+    testReports: new TestReports(store, clock.now),
+    lastFound: new LastFound({ maxAgeMs: lookEveryMs, now: clock.now }),
     findMemory: openMemory({ ...host, folder: path.join(host.stateDirectory, "agents", "memory") }),
     agentDirectory: door === "server" ? null : host.workingDirectory,
     compileTypeScript,
@@ -228,12 +228,7 @@ async function openParts(options: PlatformOptions): Promise<OpenedParts> {
     assertNetworkAllowed: (policy, field) => assertNetworkAllowed(policy, config.network, field),
     findImports: (input, { signal }) => findImports(input, { ...imports, signal }),
     packages,
-    now,
-    openLargeScratch: openLargeScratch({
-      ...{ diskScratch, logger, now },
-      platform: host.platform,
-      executable: host.executable,
-    }),
+    openLargeScratch: openLargeScratch({ ...kit, diskScratch }),
     loadMountPolicy: () =>
       loadMountPolicy({ config, host, workingDirectoryIsRoot: door !== "server", projectsSetting }),
   };
@@ -251,7 +246,7 @@ function recordAlerts({ alertBook }: TelemetryParts, { logs, usage }: OpenedLogs
   });
 }
 
-interface ClosingParts {
+interface ClosingParts extends Kit {
   /** Accepts connections of this user's other commands. */
   readonly peerServer: Pick<PeerServer, "endCalls" | "close">;
   readonly environments: Pick<Environments, "close" | "left">;
@@ -274,9 +269,6 @@ interface ClosingParts {
   readonly logs: Pick<OpenedLogs, "close">;
   readonly tracing: Pick<Tracing, "close">;
   readonly leases: Pick<Leases, "release">;
-  readonly logger: Logger;
-  /** Milliseconds of a clock that never goes back. */
-  readonly monotonicMs: () => number;
 }
 
 /** How long running work may take to end before everything is removed by force. */
@@ -371,6 +363,7 @@ async function openPythonIndex(host: Pick<Host, "environment" | "platform">): Pr
 }
 
 interface OpenLogsOptions {
+  readonly kit: Kit;
   readonly config: Config;
   readonly host: Host;
   /** Identity of this server and its process. */
@@ -378,9 +371,6 @@ interface OpenLogsOptions {
   readonly identity: ProcessIdentity;
   /** Whether there is a store, if the configuration leaves it open. */
   readonly storeByDefault: boolean;
-  readonly logger: Logger;
-  readonly now: () => number;
-  readonly monotonicMs: () => number;
 }
 
 /** What observes sandboxes, and where its records go. */
@@ -403,7 +393,8 @@ const redisQueue = { maxBytes: 8 * mebibyte, batchItems: 500, batchBytes: 128 * 
 
 /** Opens the log of every sandbox with its sinks; a store is opened in the background. @throws INVALID_REQUEST */
 async function openLogs(options: OpenLogsOptions): Promise<OpenedLogs> {
-  const { config, logger, now, monotonicMs } = options;
+  const { config, kit } = options;
+  const { logger, now, monotonicMs } = kit;
   const store = await openStore(options);
   const publisher = config.redisUrl === null ? null : new RedisPublisher(config.redisUrl, logger);
   const redis =
@@ -445,9 +436,7 @@ async function openStore({
   owner,
   identity,
   storeByDefault,
-  logger,
-  now,
-  monotonicMs,
+  kit,
 }: OpenLogsOptions): Promise<Store | null> {
   const place = storePlace(config.store, host, storeByDefault);
   if (place === null) return null;
@@ -459,9 +448,7 @@ async function openStore({
     retention: config.store,
     maxRunBytes: config.maxOutputBytes,
     server: { id: owner, identity, isAlive: (other) => livesHere(other, identity) },
-    logger,
-    now,
-    monotonicMs,
+    ...kit,
   });
   store.start();
   return store;

@@ -7,6 +7,7 @@ import { z } from "zod";
 import { kibibyte, mebibyte } from "../base/bytes.ts";
 import { runLimitedChild } from "../base/limited-child.ts";
 import type { TreeWalk } from "./walk-tree.ts";
+import type { Kit } from "../base/kit.ts";
 
 interface MeasureTree extends Omit<TreeWalk, "maxFiles" | "maxDepth"> {
   /** Node's executable, as in `process.execPath`. */
@@ -63,7 +64,7 @@ function script(): string {
   return fileURLToPath(new URL(isSource ? "./walk-main.ts" : "./walk-main.js", import.meta.url));
 }
 
-export interface GrowthWatchOptions {
+export interface GrowthWatchOptions extends Pick<Kit, "now" | "platform"> {
   readonly place: Pick<OpenPlace, "stablePath" | "realPath">;
   readonly limits: GrowthLimits;
   /**
@@ -73,9 +74,6 @@ export interface GrowthWatchOptions {
    */
   readonly startsEmpty?: boolean | undefined;
   readonly executable: string;
-  readonly platform: NodeJS.Platform;
-  /** Milliseconds since the epoch. */
-  readonly now: () => number;
 }
 
 /** By how much a file's time may lag behind the clock: the kernel's tick, 10 ms at most, or whole seconds. */

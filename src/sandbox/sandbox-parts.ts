@@ -1,11 +1,11 @@
-import type { Logger } from "../base/logger.ts";
 import type { Capabilities } from "../engines/capabilities.ts";
 import type { Container, EngineName } from "../engines/engine.ts";
 import type { FixedFolder } from "./mounts/fixed-folders.ts";
 import type { SandboxObserver } from "./sandbox-observer.ts";
+import type { Kit } from "../base/kit.ts";
 
 /** What a sandbox is made of; provided by `Sandboxes`. */
-export interface SandboxParts {
+export interface SandboxParts extends Pick<Kit, "logger" | "now" | "platform"> {
   readonly id: string;
   readonly engineName: EngineName;
   readonly capabilities: Capabilities;
@@ -21,16 +21,12 @@ export interface SandboxParts {
   readonly policy: Readonly<Record<string, unknown>>;
   /** Told of its runs. */
   readonly observers: readonly SandboxObserver[];
-  /** Milliseconds since the epoch. */
-  readonly now: () => number;
   /** See `SandboxPlan`. */
   readonly programEnvironment: Readonly<Record<string, string>>;
   /** Folders of this machine that its programs may write to. */
   readonly writablePaths: readonly string[];
   /** Its scratch and what it may only read, by their paths inside. */
   readonly folders: readonly FixedFolder[];
-  readonly platform: NodeJS.Platform;
-  readonly logger: Logger;
   /** Labels that say whose an object is that may exist for this long from now. */
   readonly ownershipFor: (lifetimeMs: number) => Readonly<Record<string, string>>;
   /** Told what runs in it now. */

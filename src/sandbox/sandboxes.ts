@@ -20,6 +20,7 @@ import { isOwnContainer } from "./owners/left-over.ts";
 import { settlesWithin } from "../base/abort.ts";
 import { mebibyte } from "../base/bytes.ts";
 import { temporaryFolder, workFolder } from "../policy/scratch.ts";
+import type { Kit } from "../base/kit.ts";
 
 /** What of a plan decides what programs may do, in the words of the wire; the record of a run's policy begins with it. */
 function sandboxPolicy(engine: string, plan: SandboxPlan): Readonly<Record<string, unknown>> {
@@ -123,15 +124,12 @@ export class RecordWriter {
   }
 }
 
-interface ContainerStarterOptions {
+interface ContainerStarterOptions extends Pick<Kit, "logger" | "now"> {
   readonly leases: Pick<Leases, "hold">;
   /** Identity of this server, for the owner label. */
   readonly owner: string;
   /** Collects sandboxes that could not be removed, their engines' names by their ids; default: they are not tracked. */
   readonly stranded?: Map<string, string> | undefined;
-  readonly logger: Logger;
-  /** Milliseconds since the epoch. */
-  readonly now: () => number;
 }
 
 /** How long an engine may take to report whether it created a container after all, and to remove it. */
@@ -208,26 +206,22 @@ export interface Caller {
   readonly signal?: AbortSignal | undefined;
 }
 
-export interface SandboxesOptions {
+export interface SandboxesOptions extends Pick<Kit, "logger" | "now" | "platform"> {
   readonly admission: Admission;
   readonly leases: Leases;
   readonly records: SandboxRecords;
   /** Opened with the first sandbox. */
   readonly peerServer: WayIn;
-  readonly platform: NodeJS.Platform;
   /** Identity of this server, for the owner label. */
   readonly owner: string;
   /** As of `ContainerStarterOptions`. */
   readonly stranded?: ContainerStarterOptions["stranded"];
   /** How many that were asked for may start at once on each engine; further ones wait in order. Default: any number. */
   readonly startsAtOnce?: number | undefined;
-  readonly logger: Logger;
   /** Told of every sandbox and its runs; default: none. */
   readonly observers?: readonly SandboxObserver[] | undefined;
   /** Told what takes the time of a start; default: nobody is. */
   readonly tracer?: Tracer | undefined;
-  /** Milliseconds since the epoch. */
-  readonly now: () => number;
 }
 
 interface StartOptions {

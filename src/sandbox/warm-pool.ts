@@ -1,5 +1,4 @@
 import { throwIfCancelled } from "../base/abort.ts";
-import type { Logger } from "../base/logger.ts";
 import type { EngineName, CallOptions } from "../engines/engine.ts";
 import type { Admission, LentPlace } from "./admission.ts";
 import type { SandboxIdentity } from "./sandbox-parts.ts";
@@ -13,6 +12,7 @@ import {
   type WarmKind,
   type WarmSandbox,
 } from "./warm-sandbox.ts";
+import type { Kit } from "../base/kit.ts";
 
 /** The sandboxes of one kind that wait, oldest first. */
 interface Shelf {
@@ -204,7 +204,7 @@ export interface WarmPoolBounds {
   readonly minFreeBytes: number;
 }
 
-export interface WarmPoolOptions {
+export interface WarmPoolOptions extends Pick<Kit, "logger" | "now" | "monotonicMs"> {
   readonly bounds: WarmPoolBounds;
   readonly sandboxes: Pick<Sandboxes, "create" | "adopt">;
   readonly admission: Pick<Admission, "acquireNow" | "lend" | "taken">;
@@ -212,11 +212,6 @@ export interface WarmPoolOptions {
   readonly processors: number;
   /** Memory of this machine that is available to programs. */
   readonly availableMemoryBytes: () => number;
-  readonly logger: Logger;
-  /** Milliseconds since the epoch. */
-  readonly now: () => number;
-  /** Milliseconds of a clock that never goes back. */
-  readonly monotonicMs: () => number;
 }
 
 /** How the warm sandboxes of one engine are used. */

@@ -2,18 +2,15 @@ import type { Kysely } from "kysely";
 import { canonicalJson } from "../base/canonical-json.ts";
 import type { Database } from "./database.ts";
 import type { Tables } from "./tables.ts";
+import type { Kit } from "../base/kit.ts";
 
-export interface ServersOptions {
+export interface ServersOptions extends Pick<Kit, "now" | "monotonicMs"> {
   /** This server. */
   readonly id: string;
   /** This process, in a form that `isAlive` of another server reads. */
   readonly identity: unknown;
   /** Whether the process of another server is running; null if that is unknown here. */
   readonly isAlive: (identity: unknown) => boolean | null;
-  /** Milliseconds since the epoch, for the ends of runs. */
-  readonly now: () => number;
-  /** Milliseconds of a clock that never goes back, by which silence is measured. */
-  readonly monotonicMs: () => number;
 }
 
 /** What this server has seen of another. */

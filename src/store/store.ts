@@ -2,7 +2,6 @@ import { settlesWithin } from "../base/abort.ts";
 import { Turns } from "../base/turns.ts";
 import { BatchPump, type PumpState } from "../base/batch-pump.ts";
 import { kibibyte, mebibyte } from "../base/bytes.ts";
-import type { Logger } from "../base/logger.ts";
 import { GloveboxError } from "../errors/glovebox-error.ts";
 import { rowBytes, entriesOf, type LogBlock } from "../telemetry/log-block.ts";
 import { LogSink } from "../telemetry/log-sink.ts";
@@ -22,6 +21,7 @@ import {
   type RunsQuery,
   type StoredRun,
 } from "./read-runs.ts";
+import type { Kit } from "../base/kit.ts";
 
 /** What of the store they need. */
 interface Records {
@@ -172,7 +172,7 @@ function rowOf(entry: LogEntry): readonly (string | number)[] {
   return [source.sandbox, offset, source.principal, stampMs, stream, message, partial ? 1 : 0, dropped, bytes];
 }
 
-export interface StoreOptions {
+export interface StoreOptions extends Pick<Kit, "logger" | "now" | "monotonicMs"> {
   readonly place: StorePlace;
   /** Done before the database is opened, and tried again with it. */
   readonly prepare?: (() => Promise<void>) | undefined;
@@ -180,11 +180,6 @@ export interface StoreOptions {
   /** Most bytes of stdout and of stderr that one run may leave in it (SPEC OU4). */
   readonly maxRunBytes: number;
   readonly server: Omit<ServersOptions, "now" | "monotonicMs">;
-  readonly logger: Logger;
-  /** Milliseconds since the epoch. */
-  readonly now: () => number;
-  /** Milliseconds of a clock that never goes back. */
-  readonly monotonicMs: () => number;
 }
 
 /** What is known of the store, for people and for `/readyz`. */

@@ -1,8 +1,8 @@
 import { Kept } from "../base/kept.ts";
-import type { Logger } from "../base/logger.ts";
 import type { ContainerStats } from "../engines/container-stats.ts";
 import type { ObservedSandbox, SandboxObserver } from "../sandbox/sandbox-observer.ts";
 import { sampleOf, mergeSamples, type MetricsSample, type Reading } from "./sample.ts";
+import type { Kit } from "../base/kit.ts";
 
 /** Samples kept as they were taken: ten minutes of seconds. */
 const maxFine = 600;
@@ -35,16 +35,11 @@ export class SampleRing {
   }
 }
 
-export interface SamplerOptions {
+export interface SamplerOptions extends Pick<Kit, "logger" | "now" | "monotonicMs"> {
   /** Traffic of a sandbox; undefined for one that never had a network. */
   readonly trafficOf: (sandbox: string) => NonNullable<Reading["traffic"]> | undefined;
   /** Receives each sample; does not throw. */
   readonly onSample: (sandbox: string, sample: MetricsSample, stats: ContainerStats) => void;
-  readonly logger: Logger;
-  /** Milliseconds since the epoch. */
-  readonly now: () => number;
-  /** Milliseconds of a clock that never goes back. */
-  readonly monotonicMs: () => number;
 }
 
 /** A sandbox with its samples. */

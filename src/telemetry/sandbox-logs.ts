@@ -9,6 +9,7 @@ import type { LogSource, LogStream } from "./log-entry.ts";
 import { LogRing } from "./log-ring.ts";
 import type { LogSink } from "./log-sink.ts";
 import { trailingPart } from "../base/streams/utf8.ts";
+import type { Kit } from "../base/kit.ts";
 
 /** Lines that were read at once. */
 export interface SplitLines {
@@ -127,13 +128,9 @@ class Allowance {
   }
 }
 
-export interface SandboxLogsOptions {
+export interface SandboxLogsOptions extends Pick<Kit, "now" | "monotonicMs"> {
   /** Further places that every entry goes to. */
   readonly sinks: readonly LogSink[];
-  /** Milliseconds since the epoch. */
-  readonly now: () => number;
-  /** Milliseconds of a clock that never goes back. */
-  readonly monotonicMs: () => number;
 }
 
 /**

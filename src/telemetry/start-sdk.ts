@@ -1,17 +1,15 @@
 import type { NodeSDKConfiguration } from "@opentelemetry/sdk-node";
 import type { Logger } from "../base/logger.ts";
 import type { AskedSignals } from "./asked-signals.ts";
+import type { Kit } from "../base/kit.ts";
 
-export interface SdkOptions {
+export interface SdkOptions extends Pick<Kit, "logger" | "monotonicMs"> {
   readonly signals: AskedSignals;
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Of Glovebox. */
   readonly version: string;
   /** Names this process among those of the same service. */
   readonly instance: string;
-  readonly logger: Logger;
-  /** Milliseconds of a clock that never goes back. */
-  readonly monotonicMs: () => number;
 }
 
 /** An SDK that sends. */

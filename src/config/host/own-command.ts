@@ -1,5 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
+import type { Kit } from "../../base/kit.ts";
 
 /** What starts a program. */
 export interface OwnCommand {
@@ -7,10 +8,7 @@ export interface OwnCommand {
   readonly args: readonly string[];
 }
 
-export interface OwnCommandOptions {
-  readonly platform: NodeJS.Platform;
-  /** The running Node. */
-  readonly executable: string;
+export interface OwnCommandOptions extends Pick<Kit, "platform" | "executable"> {
   /** Whether it must also work on other people's machines: then it names no path of an installed package. */
   readonly portable: boolean;
   /** Version of this package. */

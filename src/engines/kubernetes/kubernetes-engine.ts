@@ -50,6 +50,7 @@ import type { SupervisorTerms } from "../supervised/channel/hello.ts";
 import { lostError } from "../supervised/container/container-errors.ts";
 import { FolderFiles } from "../supervised/folder-files.ts";
 import { withSupervisor, type AttachTarget } from "./attach-pod.ts";
+import type { Kit } from "../../base/kit.ts";
 
 const sharedNote =
   "Programs on Kubernetes have the user of the process that watches over them: one can end others of its own sandbox, whose calls then say that the sandbox was lost.";
@@ -152,17 +153,13 @@ export function openKubernetesEngine(surroundings: EngineSurroundings): Engine {
   });
 }
 
-interface KubernetesEngineOptions {
+interface KubernetesEngineOptions extends Pick<Kit, "now" | "monotonicMs"> {
   readonly settings: KubernetesSettings;
   /** Of the host: for a command that gives credentials, and where this process is itself in a pod. */
   readonly environment: Readonly<Record<string, string>>;
   /** As `EngineSurroundings.owner`. */
   readonly owner?: (() => Promise<string>) | undefined;
   readonly prebuiltOnly: boolean;
-  /** Milliseconds since the epoch. */
-  readonly now: () => number;
-  /** Milliseconds of a clock that never goes back. */
-  readonly monotonicMs: () => number;
   /** A random integer, `minimum` included, `maximum` excluded. */
   readonly randomInteger: (minimum: number, maximum: number) => number;
 }

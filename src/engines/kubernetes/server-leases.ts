@@ -3,6 +3,7 @@ import { labels as ownLabels } from "../labels.ts";
 import type { KubernetesApi } from "./api.ts";
 import { ownerReferences } from "./owner.ts";
 import { managedBy } from "./pod-manifest.ts";
+import type { Kit } from "../../base/kit.ts";
 
 /** Of each, as Kubernetes names its objects; others may have written labels. */
 const ownerForm = /^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/;
@@ -20,15 +21,11 @@ interface Sighting {
   readonly firstSeenMs: number;
 }
 
-export interface ServerLeasesOptions {
+export interface ServerLeasesOptions extends Pick<Kit, "now" | "monotonicMs"> {
   /** As `EngineSurroundings.owner`; left out: there is no lease to hold. */
   readonly server: (() => Promise<string>) | undefined;
   /** Name of the ConfigMap that the deployment names. */
   readonly owner: string | undefined;
-  /** Milliseconds since the epoch, which others are shown and nobody reckons with. */
-  readonly now: () => number;
-  /** Milliseconds of a clock that never goes back. */
-  readonly monotonicMs: () => number;
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { BunTarget } from "../../base/bun-packages.ts";
 import type { ArrangeProgram } from "./preload/host-program.ts";
 import type { PreloadFolders } from "./preload/base-folder.ts";
+import type { Kit } from "../../base/kit.ts";
 
 /** How strongly the embedded engine is to seal programs. */
 export type LocalLevel = "auto" | "namespaces" | "preload";
@@ -14,8 +15,7 @@ export interface PreloadOptions {
 }
 
 /** What the embedded engine needs to know about its surroundings, which only `config` reads. */
-export interface LocalEngineOptions {
-  readonly platform: NodeJS.Platform;
+export interface LocalEngineOptions extends Pick<Kit, "now" | "platform"> {
   /** As Node names it: `x64` or `arm64`. */
   readonly architecture: string;
   /** Effective user id of this process, null where there are none; 0 lets each container have a host user of its own. */
@@ -42,8 +42,6 @@ export interface LocalEngineOptions {
   readonly processId?: number | undefined;
   /** The seccomp filter as an array of `struct sock_filter`, compiled for `architecture`. */
   readonly seccompFilter: Uint8Array;
-  /** Milliseconds since the epoch. */
-  readonly now: () => number;
   /** A random integer, `minimum` included, `maximum` excluded. */
   readonly randomInteger: (minimum: number, maximum: number) => number;
 }

@@ -1,6 +1,5 @@
 import type { CallToolResult, ServerContext } from "@modelcontextprotocol/server";
 import { settlesWithin } from "../../base/abort.ts";
-import type { Logger } from "../../base/logger.ts";
 import type { BytesInFlight } from "../../calls/bytes-in-flight.ts";
 import type { KeptTexts } from "../../calls/kept-texts.ts";
 import type { RunningCall } from "../../calls/running-call.ts";
@@ -19,12 +18,13 @@ import { nearest } from "../../base/nearest.ts";
 import { parseRequest } from "../../operations/contract/parse-request.ts";
 import { followUpSchema } from "./input-schema.ts";
 import { jsonSchema, type JsonSchema } from "./json-schema.ts";
+import type { Kit } from "../../base/kit.ts";
 
 /** A call that takes longer becomes a task if its client supports tasks. */
 const taskAfterMs = 5_000;
 
 /** What tool calls need. */
-export interface ToolContext {
+export interface ToolContext extends Pick<Kit, "logger" | "monotonicMs"> {
   readonly offered: readonly OfferedTool[];
   /** Whether `view_artifact` is among the tools. */
   readonly viewsArtifacts: boolean;
@@ -36,8 +36,6 @@ export interface ToolContext {
   readonly inFlight: BytesInFlight;
   readonly tasks: Tasks;
   readonly texts: KeptTexts;
-  readonly logger: Logger;
-  readonly monotonicMs: () => number;
   /** A call that takes longer is answered with its id, and continues. */
   readonly answerWithinMs: number;
 }

@@ -1,5 +1,4 @@
 import type { LastFound } from "../../base/last-found.ts";
-import type { Logger } from "../../base/logger.ts";
 import type { MakeNotebookCode } from "../../workloads/session/variables/make-notebook-code.ts";
 import type { Config, LoadedConfig } from "../../config/config.ts";
 import type { Host } from "../../config/host/host.ts";
@@ -40,6 +39,7 @@ import type { Previews } from "../../workloads/preview/previews.ts";
 import type { Sessions } from "../../workloads/session/sessions.ts";
 import type { SandboxRow } from "../sandboxes-contract.ts";
 import type { EngineChooser } from "./engine-chooser.ts";
+import type { Kit } from "../../base/kit.ts";
 
 /** A sandbox that exists now, and how to end it from here. */
 export interface FoundSandbox {
@@ -52,7 +52,7 @@ export interface FoundSandbox {
 }
 
 /** The parts of the platform, for handlers: everything except closing it. */
-export interface PlatformParts extends EngineChooser {
+export interface PlatformParts extends EngineChooser, Kit {
   /** Where the values of `config` come from; null if it was built by hand. */
   readonly loaded: LoadedConfig | null;
   /** Engine for requests that name none; overrides the configuration's. */
@@ -85,7 +85,6 @@ export interface PlatformParts extends EngineChooser {
   readonly diskScratch: DiskScratch;
   readonly openLargeScratch: OpenLargeScratch;
   readonly reaper: Reaper;
-  readonly logger: Logger;
   readonly compileTypeScript: CompileTypeScript;
   readonly network: Pick<NetworkAccess, "grant">;
   /** Refuses a network policy that the deployment, or the caller's grant, does not allow. @throws POLICY_DENIED */
@@ -113,10 +112,6 @@ export interface PlatformParts extends EngineChooser {
   readonly tracing: Tracing;
   readonly setuidAlerts: AlertSink<ClearedFiles>;
   readonly toolingAlerts: AlertSink<ToolingReport>;
-  /** Milliseconds of a clock that never goes back. */
-  readonly monotonicMs: () => number;
-  /** Milliseconds since the epoch. */
-  readonly now: () => number;
   /** What sandboxes may currently get of this machine's disk. @throws INVALID_REQUEST for a bad mount allowlist */
   loadMountPolicy(): Promise<LoadedMountPolicy>;
 }

@@ -130,13 +130,11 @@ type ProjectRunParts = Omit<PlatformParts, keyof ProjectRunDependencies> & Proje
 
 /** What every run in a project gets from the platform, depending on the engine and the call. */
 export function projectRunParts(platform: PlatformParts, engine: Engine, call: OperationCall): ProjectRunParts {
-  const { config, host } = platform;
+  const { config } = platform;
   return {
     ...platform,
     engine,
     maxOutputBytes: config.maxOutputBytes,
-    platform: host.platform,
-    executable: host.executable,
     provideImage: imageProvider(platform, engine, call),
   };
 }

@@ -1,9 +1,9 @@
 import { readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { z } from "zod";
-import type { Logger } from "../../base/logger.ts";
 import { isPrivateFolder, makePrivateFolder } from "./private-folder.ts";
 import { isAlive, isSameBoot, type ProcessIdentity } from "./process-identity.ts";
+import type { Kit } from "../../base/kit.ts";
 
 /** What is known about the server that made an object: it lives, it is gone, or this machine cannot tell. */
 export type OwnerState = "living" | "expired" | "unknown";
@@ -25,7 +25,7 @@ interface Sighting {
   readonly wasLate: boolean;
 }
 
-export interface LeasesOptions {
+export interface LeasesOptions extends Pick<Kit, "logger" | "now"> {
   /** Folder of the leases; made when it is missing, for this user only. */
   readonly folder: string;
   /** Of this user; null where the system has no user ids. */
@@ -34,9 +34,6 @@ export interface LeasesOptions {
   readonly owner: string;
   /** This process. */
   readonly identity: ProcessIdentity;
-  readonly logger: Logger;
-  /** Milliseconds since the epoch. */
-  readonly now: () => number;
   /**
    * Milliseconds since the boot of this machine, on a clock that nobody can set and that runs on while the machine
    * sleeps.

@@ -1,4 +1,3 @@
-import type { Logger } from "../../base/logger.ts";
 import type { ContainerSummary, Engine, EngineName, OwnerWatch } from "../../engines/engine.ts";
 import { labels, managed } from "../../engines/labels.ts";
 import type { Leases } from "./leases.ts";
@@ -6,8 +5,9 @@ import { isLeftOver, isOwnContainer, type OwnedObject } from "./left-over.ts";
 import type { SandboxRecords } from "./sandbox-records.ts";
 import type { DiskScratch } from "../disk-scratch.ts";
 import type { WorkArchives } from "../work-archives.ts";
+import type { Kit } from "../../base/kit.ts";
 
-export interface ReaperOptions {
+export interface ReaperOptions extends Pick<Kit, "logger" | "now"> {
   readonly leases: Leases;
   readonly records: SandboxRecords;
   readonly archives: Pick<WorkArchives, "forgetLeft">;
@@ -19,9 +19,6 @@ export interface ReaperOptions {
    * finds them gone.
    */
   readonly stranded: Map<string, string>;
-  readonly logger: Logger;
-  /** Milliseconds since the epoch. */
-  readonly now: () => number;
 }
 
 /** How often a living server looks for what dead servers left (SPEC SE5). */

@@ -10,6 +10,7 @@ import { makePrivateFolder } from "../../sandbox/owners/private-folder.ts";
 import type { AgentFolders } from "./agent-folders.ts";
 import type { MemorySource } from "./read-memory-files.ts";
 import type { SearchRequest } from "./search-main.ts";
+import type { Kit } from "../../base/kit.ts";
 
 /** What to search for in a group's memory. */
 export interface MemoryQuestion {
@@ -31,14 +32,11 @@ export interface FoundMemory {
 /** Finds passages of a group's memory for a prompt. @throws only CANCELLED */
 export type FindMemory = (question: MemoryQuestion, signal: AbortSignal | undefined) => Promise<FoundMemory>;
 
-export interface FindMemoryOptions {
+export interface FindMemoryOptions extends Pick<Kit, "platform" | "executable"> {
   /** Folder of the indexes; created if missing, for this user only. */
   readonly folder: string;
   /** This user's id; null if the system has none. */
   readonly uid: number | null;
-  readonly platform: NodeJS.Platform;
-  /** Node's executable, which runs the search. */
-  readonly executable: string;
 }
 
 const timeLimitMs = 20_000;

@@ -1,5 +1,4 @@
 import type { AlertSink } from "../../base/alert-sink.ts";
-import type { Logger } from "../../base/logger.ts";
 import type { EgressConnection } from "../../egress/egress-connection.ts";
 import type { NetworkGrant } from "../../egress/network-access.ts";
 import type { MountSpec } from "../../engines/container-spec.ts";
@@ -17,11 +16,11 @@ import { SetuidWatch } from "../../sandbox/setuid-watch.ts";
 import type { Project } from "./environment-spec.ts";
 import { WaitingCommand } from "../program/waiting-command.ts";
 import { watchDisk, type DiskExcess } from "../run/watch-disk.ts";
+import type { Kit } from "../../base/kit.ts";
 
-export interface EnvironmentContainerParts {
+export interface EnvironmentContainerParts extends Pick<Kit, "logger" | "monotonicMs"> {
   readonly engine: Engine;
   readonly sandboxes: Sandboxes;
-  readonly logger: Logger;
   readonly plan: SandboxPlan;
   readonly project: Project | null;
   readonly diskBytes: number;
@@ -34,8 +33,6 @@ export interface EnvironmentContainerParts {
   /** Null: no network. */
   readonly grant: NetworkGrant | null;
   readonly setuidAlerts: AlertSink<ClearedFiles>;
-  /** Milliseconds of a clock that never goes back. */
-  readonly monotonicMs: () => number;
   readonly isBusy: () => boolean;
   readonly onDenied: (denial: Denial) => void;
   /** Removes secrets from the destinations that programs requested. */

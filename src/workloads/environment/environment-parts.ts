@@ -1,5 +1,4 @@
 import type { AlertSink } from "../../base/alert-sink.ts";
-import type { Logger } from "../../base/logger.ts";
 import type { OutputChunk, Process } from "../../engines/engine.ts";
 import type { Denial } from "../../policy/network/denial.ts";
 import type { Redaction } from "../../policy/redaction.ts";
@@ -7,8 +6,12 @@ import type { ToolingLook } from "../../sandbox/look-at-tooling.ts";
 import type { EnvironmentSpec } from "./environment-spec.ts";
 import type { EnvironmentContainer, EnvironmentContainerParts } from "./environment-container.ts";
 import type { ToolingReport } from "../run/explain-tooling.ts";
+import type { Kit } from "../../base/kit.ts";
 
-export interface EnvironmentParts extends Omit<EnvironmentContainerParts, "isBusy" | "onDenied" | "redact"> {
+export interface EnvironmentParts
+  extends
+    Omit<EnvironmentContainerParts, "isBusy" | "onDenied" | "redact">,
+    Pick<Kit, "logger" | "now" | "monotonicMs"> {
   readonly spec: EnvironmentSpec;
   readonly principal: string;
   /** Images that were created for it, each from the one before, and are removed with it. */
@@ -16,13 +19,9 @@ export interface EnvironmentParts extends Omit<EnvironmentContainerParts, "isBus
   /** Variables of every process: the deployment's, the network's and the environment's own. */
   readonly variables: Readonly<Record<string, string>>;
   readonly warnings: readonly string[];
-  readonly logger: Logger;
   /** Undefined: commands cannot change the project. */
   readonly lookAtTooling: (() => Promise<ToolingLook | null>) | undefined;
   readonly toolingAlerts: AlertSink<ToolingReport>;
-  /** Milliseconds of a clock that never goes back, and since the epoch. */
-  readonly monotonicMs: () => number;
-  readonly now: () => number;
   /** Called whenever it becomes active or idle. */
   readonly onActivity: (isBusy: boolean) => void;
 }

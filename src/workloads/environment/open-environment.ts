@@ -28,9 +28,9 @@ import { lockTooling } from "../../sandbox/lock-tooling.ts";
 import { lookAtTooling } from "../../sandbox/look-at-tooling.ts";
 import { rootWatch } from "../run/root-watch.ts";
 import type { EnvironmentParts } from "./environment-parts.ts";
-import type { Logger } from "../../base/logger.ts";
 import type { ImageListener, ProvideImage } from "../program/ensure-image.ts";
 import type { Environments } from "./environments.ts";
+import type { Kit } from "../../base/kit.ts";
 
 /**
  * Creates an environment; whatever goes wrong, nothing is left behind and its id can be reused (SPEC EV1).
@@ -345,7 +345,7 @@ function projectParts({ host, now }: ProjectHost, spec: EnvironmentSpec): Projec
 }
 
 /** What an environment is created from. */
-interface OpenEnvironment extends ImageListener {
+interface OpenEnvironment extends ImageListener, Pick<Kit, "logger" | "now" | "monotonicMs"> {
   readonly id: string;
   /** Its caller's own word for it; undefined: none. */
   readonly name?: string | undefined;
@@ -356,11 +356,8 @@ interface OpenEnvironment extends ImageListener {
   readonly sandboxes: Sandboxes;
   readonly setuidAlerts: AlertSink<ClearedFiles>;
   readonly network: Pick<NetworkAccess, "grant">;
-  readonly logger: Logger;
   readonly host: { readonly platform: NodeJS.Platform; readonly executable: string };
   readonly toolingAlerts: AlertSink<ToolingReport>;
   readonly provideImage: ProvideImage;
   readonly onProgress: (message: string) => void;
-  readonly monotonicMs: () => number;
-  readonly now: () => number;
 }

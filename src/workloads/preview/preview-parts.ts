@@ -1,6 +1,5 @@
 import type { AlertSink } from "../../base/alert-sink.ts";
 import type { ImageOrigin } from "../../policy/image-reference.ts";
-import type { Logger } from "../../base/logger.ts";
 import type { Engine } from "../../engines/engine.ts";
 import type { PreviewGateway } from "../../ingress/preview-gateway.ts";
 import type { Packages } from "../../packages/packages.ts";
@@ -9,23 +8,15 @@ import type { DiskScratch } from "../../sandbox/disk-scratch.ts";
 import type { Sandboxes } from "../../sandbox/sandboxes.ts";
 import type { GrantNetwork } from "../run/start-program.ts";
 import type { PreviewError } from "./error-scanner.ts";
+import type { Kit } from "../../base/kit.ts";
 
 /** What every preview of this server needs. */
-export interface PreviewParts {
+export interface PreviewParts extends Kit {
   readonly sandboxes: Sandboxes;
   readonly diskScratch: DiskScratch;
   readonly gateway: Pick<PreviewGateway, "open">;
   readonly alerts: AlertSink<PreviewError>;
-  readonly logger: Logger;
   readonly maxOutputBytes: number;
-  /** As in `process.platform`. */
-  readonly platform: NodeJS.Platform;
-  /** Node's executable. */
-  readonly executable: string;
-  /** Milliseconds of a clock that never goes back. */
-  readonly monotonicMs: () => number;
-  /** Milliseconds since the epoch. */
-  readonly now: () => number;
 }
 
 /** What one preview needs in addition, and who receives events while it starts. */

@@ -1,4 +1,3 @@
-import type { Logger } from "../../base/logger.ts";
 import type { GloveboxError } from "../../errors/glovebox-error.ts";
 import { connectToProgram } from "../place/connect-to-program.ts";
 import type { LaunchedProcess } from "../place/background-processes.ts";
@@ -8,8 +7,9 @@ import type { PreviewSpec } from "./preview-spec.ts";
 import { watchPort } from "./watch-port.ts";
 import { networkPort } from "../../egress/sandbox-end.ts";
 import type { CallOptions } from "../../engines/engine.ts";
+import type { Kit } from "../../base/kit.ts";
 
-export interface ServerWatch {
+export interface ServerWatch extends Pick<Kit, "logger" | "monotonicMs"> {
   readonly id: string;
   readonly sandbox: CommandSandbox;
   /** Null: it has ended. */
@@ -20,8 +20,6 @@ export interface ServerWatch {
   readonly signal: AbortSignal;
   readonly onAnswer: (port: number) => void;
   readonly onSilence: (problem: GloveboxError) => void;
-  readonly monotonicMs: () => number;
-  readonly logger: Logger;
 }
 
 /** Watches where a preview's command answers, until the signal; the end of the watch by anything else is in the log. */

@@ -17,6 +17,7 @@ import { errorCode } from "../../errors/error-code.ts";
 import { FolderWay } from "../../sandbox/copy/folder-way.ts";
 import { linkTargetOnHost, modeOnHost } from "../../sandbox/copy/host-facts.ts";
 import type { NewTreeEntry } from "../../sandbox/files/file-facts.ts";
+import type { Kit } from "../../base/kit.ts";
 
 /**
  * What stands at these paths of a project now, each of which is a file, a link or a folder. What is gone meanwhile is left
@@ -268,13 +269,10 @@ export interface CopyProblem {
   readonly message: string;
 }
 
-export interface LiveCopyOptions extends ProjectSource {
+export interface LiveCopyOptions extends ProjectSource, Pick<Kit, "monotonicMs" | "platform"> {
   readonly files: Pick<SandboxFiles, "writeTree" | "update">;
   /** Absolute path of the copy inside. Beside it there is room for what is on its way. */
   readonly target: string;
-  readonly platform: NodeJS.Platform;
-  /** Milliseconds of a clock that never goes back. */
-  readonly monotonicMs: () => number;
   /** Told once the copy is open, and not of the same again and again. */
   readonly onProblem: (problem: CopyProblem) => void;
   /** Ends the copy as `close` does. */

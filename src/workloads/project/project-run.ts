@@ -1,29 +1,20 @@
 import type { ImageOrigin } from "../../policy/image-reference.ts";
-import type { Logger } from "../../base/logger.ts";
 import type { Engine } from "../../engines/engine.ts";
 import type { Denial } from "../../policy/network/denial.ts";
 import type { DiskScratch } from "../../sandbox/disk-scratch.ts";
 import type { Sandboxes } from "../../sandbox/sandboxes.ts";
 import type { GrantNetwork } from "../run/start-program.ts";
+import type { Kit } from "../../base/kit.ts";
 
 /** What a run of something in a project needs, whatever it is. */
-export interface ProjectRunDependencies {
+export interface ProjectRunDependencies extends Kit {
   readonly engine: Engine;
   readonly sandboxes: Sandboxes;
   readonly diskScratch: DiskScratch;
-  readonly logger: Logger;
   /** Has an image there, pulled or built. */
   readonly provideImage: (image: string, origin: ImageOrigin) => Promise<void>;
   readonly network: GrantNetwork;
   readonly maxOutputBytes: number;
-  /** As in `process.platform`. */
-  readonly platform: NodeJS.Platform;
-  /** Node's executable. */
-  readonly executable: string;
-  /** Milliseconds of a clock that never goes back. */
-  readonly monotonicMs: () => number;
-  /** Milliseconds since the epoch. */
-  readonly now: () => number;
 }
 
 /** What such a run tells while it goes on. */

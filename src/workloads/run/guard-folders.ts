@@ -1,5 +1,4 @@
 import type { AlertSink } from "../../base/alert-sink.ts";
-import type { Logger } from "../../base/logger.ts";
 import type { Engine } from "../../engines/engine.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import { formatBytes } from "../../base/bytes.ts";
@@ -11,24 +10,19 @@ import type { ClearedFiles } from "../../sandbox/clear-setuid-bits.ts";
 import { SetuidWatch } from "../../sandbox/setuid-watch.ts";
 import { watchDisk, type DiskExcess } from "./watch-disk.ts";
 import type { FolderWords, HostMount } from "./host-mount.ts";
+import type { Kit } from "../../base/kit.ts";
 
 /** Files and folders that such folders may grow by in one run where nothing else is said (SPEC LI1). */
 const defaultMaxFiles = 100_000;
 
-export interface GuardedFolders {
+export interface GuardedFolders extends Kit {
   readonly words: FolderWords;
   readonly mounts: readonly HostMount[];
   /** By which they may grow together. */
   readonly diskBytes: number;
   /** Files and folders that may be added in all of them together; default 100,000. */
   readonly maxFiles?: number | undefined;
-  readonly logger: Logger;
-  readonly platform: NodeJS.Platform;
-  /** Node's executable, which walks them. */
-  readonly executable: string;
   readonly setuidAlerts: AlertSink<ClearedFiles>;
-  readonly monotonicMs: () => number;
-  readonly now: () => number;
 }
 
 /** Folders of this machine that the program of a sandbox writes to, and what becomes of its sandbox for them. */

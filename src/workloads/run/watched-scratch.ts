@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { formatBytes } from "../../base/bytes.ts";
-import type { Logger } from "../../base/logger.ts";
 import type { MountSpec } from "../../engines/container-spec.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import { GrowthWatch } from "../../sandbox/growth-watch.ts";
@@ -8,20 +7,14 @@ import type { Sandbox } from "../../sandbox/sandbox.ts";
 import type { DiskScratch, ScratchFolder } from "../../sandbox/disk-scratch.ts";
 import { readRoom, reserveOf, type Room } from "../../sandbox/disk-room.ts";
 import { watchDisk, type DiskExcess } from "./watch-disk.ts";
+import type { Kit } from "../../base/kit.ts";
 
-export interface WatchedScratchOptions {
+export interface WatchedScratchOptions extends Pick<Kit, "logger" | "now" | "platform" | "executable"> {
   readonly diskScratch: Pick<DiskScratch, "make">;
   /** Further folders beside the working and the temporary one; default: none. */
   readonly folders?: readonly string[] | undefined;
   /** Of all that is written there. */
   readonly diskBytes: number;
-  readonly logger: Logger;
-  /** As in `process.platform`. */
-  readonly platform: NodeJS.Platform;
-  /** Node's executable, which walks the folders. */
-  readonly executable: string;
-  /** Milliseconds since the epoch. */
-  readonly now: () => number;
   /** Default: of the file system of a folder. */
   readonly readRoom?: ((folder: string) => Promise<Room>) | undefined;
 }

@@ -1,5 +1,4 @@
 import { createId } from "../../base/id.ts";
-import type { Logger } from "../../base/logger.ts";
 import type { NetworkGrant } from "../../egress/network-access.ts";
 import type { ContainerStats } from "../../engines/container-stats.ts";
 import { checkMainFile } from "../../policy/request/main-file.ts";
@@ -24,8 +23,9 @@ import { startInterpreter } from "./variables/start-interpreter.ts";
 import { writableFolders } from "./prepare-next.ts";
 import type { SessionCall } from "./session-call.ts";
 import type { SessionSandbox } from "./session-sandbox.ts";
+import type { Kit } from "../../base/kit.ts";
 
-export interface RunCall {
+export interface RunCall extends Pick<Kit, "logger" | "monotonicMs"> {
   readonly ids: RunIds;
   readonly record: OpenRun;
   readonly call: SessionCall;
@@ -42,8 +42,6 @@ export interface RunCall {
   /** Of the sandbox, before the call. */
   readonly before: ContainerStats;
   readonly maxOutputBytes: number;
-  readonly logger: Logger;
-  readonly monotonicMs: () => number;
   readonly onOutput: (stream: "stdout" | "stderr", bytes: Uint8Array) => void | Promise<void>;
   readonly onDenied: (denial: Denial) => void;
   readonly signal?: AbortSignal | undefined;

@@ -2,7 +2,6 @@ import { untilCancelled } from "../../base/abort.ts";
 import { runsInterpretersOnly } from "../../engines/capabilities.ts";
 import type { EngineName, CallOptions } from "../../engines/engine.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
-import type { Logger } from "../../base/logger.ts";
 import type { Denial } from "../../policy/network/denial.ts";
 import type { Redaction } from "../../policy/redaction.ts";
 import { checkMainFile } from "../../policy/request/main-file.ts";
@@ -58,6 +57,7 @@ names = [d.metadata["Name"] or "" for d in importlib.metadata.distributions()]
 paths = [e.name + "/__init__.py" if e.is_dir() else e.name for e in os.scandir(sys.argv[1])]
 print(json.dumps([names[:5000], paths[:5000]]))
 `;
+import type { Kit } from "../../base/kit.ts";
 
 /** Asks the sandbox's Python; what is not available counts as nothing. @throws CANCELLED, SANDBOX_LOST */
 async function ownModules(
@@ -91,22 +91,17 @@ function strings(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.filter((each) => typeof each === "string") : [];
 }
 
-export interface SessionDependencies {
+export interface SessionDependencies extends Pick<Kit, "logger" | "now" | "monotonicMs"> {
   readonly sandboxes: Sandboxes;
   readonly provideImage: ProvideImage;
   readonly packages: Pick<Packages, "provide" | "openView" | "installsFor">;
   readonly findImports: FindImports;
-  readonly logger: Logger;
   /** Cap of each output stream in bytes (SPEC OU3). */
   readonly maxOutputBytes: number;
   readonly compileTypeScript: CompileTypeScript;
   readonly makeNotebookCode: MakeNotebookCode;
   readonly network: GrantNetwork;
   readonly openLargeScratch: OpenLargeScratch;
-  /** Milliseconds since the epoch. */
-  readonly now: () => number;
-  /** Milliseconds of a clock that never goes back. */
-  readonly monotonicMs: () => number;
 }
 
 /** What a call reports while it runs. */

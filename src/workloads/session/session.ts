@@ -1,7 +1,6 @@
 import { runsInterpretersOnly } from "../../engines/capabilities.ts";
 import { untilCancelled } from "../../base/abort.ts";
 import { Turns } from "../../base/turns.ts";
-import type { Logger } from "../../base/logger.ts";
 import type { ContainerStats } from "../../engines/container-stats.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { GivenSecrets } from "../../policy/given-secrets.ts";
@@ -23,6 +22,7 @@ import { mebibyte } from "../../base/bytes.ts";
 import type { ErrorType } from "../../errors/catalogue.ts";
 import type { CallOptions } from "../../engines/engine.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
+import type { Kit } from "../../base/kit.ts";
 
 /** In addition to the files' bytes, an archive has at least half a kibibyte for each. */
 const overheadBytes = 64 * mebibyte;
@@ -102,14 +102,11 @@ function notKept(what: "saved" | "restored", error: unknown): unknown {
   });
 }
 
-export interface SessionParts {
+export interface SessionParts extends Pick<Kit, "logger" | "now"> {
   readonly id: string;
   readonly principal: string;
   readonly settings: SessionSettings;
   readonly archives: WorkArchives;
-  readonly logger: Logger;
-  /** Milliseconds since the epoch. */
-  readonly now: () => number;
   /** Called when its first call or background process begins, and when the last one has ended. */
   readonly onActivity: (isBusy: boolean) => void;
 }

@@ -1,20 +1,17 @@
 import { createId } from "../../base/id.ts";
-import type { Logger } from "../../base/logger.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { WorkArchives } from "../../sandbox/work-archives.ts";
 import { PlaceRegistry, type PlaceEntry } from "../place/place-registry.ts";
 import type { SessionSettings } from "./session-call.ts";
 import { Session } from "./session.ts";
+import type { Kit } from "../../base/kit.ts";
 
-export interface SessionsOptions {
+export interface SessionsOptions extends Pick<Kit, "logger" | "now"> {
   readonly archives: WorkArchives;
   /** An idle session ends after it (SPEC SE5). */
   readonly idleMs: number;
   /** Requests that wait for a place which a stopped session of the principal could give them. */
   readonly waiting: (principal: string) => number;
-  readonly logger: Logger;
-  /** Milliseconds since the epoch. */
-  readonly now: () => number;
 }
 
 /** Who asks, and over which connection. */

@@ -28,6 +28,7 @@ import { createId } from "../../base/id.ts";
 import { readPackagedScript } from "../../base/packaged-script.ts";
 import type { NewTreeEntry } from "../../sandbox/files/file-facts.ts";
 import { createHash, timingSafeEqual, createHmac } from "node:crypto";
+import type { Kit } from "../../base/kit.ts";
 
 const words: RunWords = {
   subject: "command",
@@ -113,12 +114,10 @@ interface CountedReports {
   readonly runs: EndedTests["runs"];
 }
 
-interface CountOptions extends CallOptions {
+interface CountOptions extends CallOptions, Pick<Kit, "now" | "platform"> {
   readonly executable: string;
-  readonly platform: NodeJS.Platform;
   readonly output: string;
   readonly startMs: number;
-  readonly now: () => number;
 }
 
 /** Counts by the reports, or where there are none by what the runner printed. @throws CANCELLED */

@@ -1,5 +1,4 @@
 import type { ImageOrigin } from "../../../policy/image-reference.ts";
-import type { Logger } from "../../../base/logger.ts";
 import type { Capabilities } from "../../../engines/capabilities.ts";
 import type { Engine } from "../../../engines/engine.ts";
 import type { Limits } from "../../../policy/limits.ts";
@@ -8,9 +7,10 @@ import type { NetworkPolicy } from "../../../policy/network/network.ts";
 import type { Sandboxes } from "../../../sandbox/sandboxes.ts";
 import type { ProjectSource } from "../../project/copy-project.ts";
 import type { GrantNetwork } from "../../run/start-program.ts";
+import type { Kit } from "../../../base/kit.ts";
 
 /** The image of a project's own Dockerfile, to be built or found. */
-export interface ImageBuildRequest extends Omit<ProjectSource, "maxBytes"> {
+export interface ImageBuildRequest extends Omit<ProjectSource, "maxBytes">, Kit {
   readonly engine: Engine;
   readonly capabilities: Capabilities;
   /** Undefined: the engine's own. */
@@ -27,15 +27,6 @@ export interface ImageBuildRequest extends Omit<ProjectSource, "maxBytes"> {
   readonly timeoutMs: number;
   readonly onProgress: (message: string) => void;
   readonly onDenied: (denial: Denial) => void;
-  readonly logger: Logger;
-  /** Node's executable, which counts files. */
-  readonly executable: string;
-  /** As in `process.platform`. */
-  readonly platform: NodeJS.Platform;
-  /** Milliseconds since the epoch. */
-  readonly now: () => number;
-  /** Milliseconds of a clock that never goes back. */
-  readonly monotonicMs: () => number;
 }
 
 /** An image, and variables for its programs in addition to the image's own. */

@@ -9,6 +9,7 @@ import type { CompiledFiles } from "../../program/compile-files.ts";
 import { withPlainSpecifiers } from "../../program/npm-specifiers.ts";
 import type { CompileTypeScript } from "../../program/typescript-compiler.ts";
 import { interpreterMain } from "./start-interpreter.ts";
+import type { Kit } from "../../../base/kit.ts";
 
 /** What one call of a session that keeps variables is to run. */
 export interface NotebookInput {
@@ -21,11 +22,7 @@ export interface NotebookInput {
 /** Makes a call's code into what the interpreter runs. @throws TIMEOUT, CANCELLED, INVALID_REQUEST for what breaks a parser */
 export type MakeNotebookCode = (input: NotebookInput, options: CallOptions) => Promise<CompiledFiles>;
 
-export interface NotebookCodeOptions {
-  /** Node's executable, as in `process.execPath`. */
-  readonly executable: string;
-  /** As in `process.platform`. */
-  readonly platform: NodeJS.Platform;
+export interface NotebookCodeOptions extends Pick<Kit, "platform" | "executable"> {
   readonly compile: CompileTypeScript;
 }
 

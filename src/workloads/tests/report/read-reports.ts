@@ -4,6 +4,7 @@ import { runLimitedChild } from "../../../base/limited-child.ts";
 import { maxPackedBytes } from "./packed-report.ts";
 import { testStatuses, type TestCounts, type TestStatus } from "./test-report.ts";
 import type { ReportFormat, ReportsHeader, ReportsSummary, TestFailure } from "./summarise-reports.ts";
+import type { Kit } from "../../../base/kit.ts";
 
 /** A report as it came out of the sandbox. */
 export interface RawReport {
@@ -11,12 +12,8 @@ export interface RawReport {
   readonly bytes: Uint8Array;
 }
 
-export interface ReadReportsOptions extends Omit<ReportsHeader, "reports"> {
+export interface ReadReportsOptions extends Omit<ReportsHeader, "reports">, Pick<Kit, "platform" | "executable"> {
   readonly signal?: AbortSignal | undefined;
-  /** Node's executable, as in `process.execPath`. */
-  readonly executable: string;
-  /** As in `process.platform`. */
-  readonly platform: NodeJS.Platform;
 }
 
 /** The result of all reports of a run. */
