@@ -36,8 +36,8 @@ describe("the import table", () => {
     expect(imports.length).toBeGreaterThan(sources.size);
   });
 
-  it("lets contracts import errors, zod and each other only, and doors no handler", () => {
-    expect(layers["contracts"]).toEqual({ layers: ["errors", "words"], packages: ["zod"], builtins: [] });
+  it("lets contracts import errors, languages, zod and each other only, and doors no handler", () => {
+    expect(layers["contracts"]).toEqual({ layers: ["errors", "words", "languages"], packages: ["zod"], builtins: [] });
     const knowHandlers = Object.keys(layers).filter((name) => layers[name]?.layers.includes("handlers"));
     expect(knowHandlers).toEqual(["platform"]);
   });
@@ -119,7 +119,7 @@ describe("what the import table refuses", () => {
     [
       "a policy in a contract",
       "src/operations/x-contract.ts",
-      `import { a } from "../policy/language.ts";`,
+      `import { a } from "../policy/limits.ts";`,
       /layer contracts may not import layer policy/,
     ],
     [

@@ -1,8 +1,9 @@
+import { chosenRuntimeNames, languageNames, languageTable } from "../languages/language-table.ts";
 import type { Command, Option } from "commander";
 import { engineNames } from "../config/engine-words.ts";
 import { agentNames } from "../policy/agent-names.ts";
 import { mcpClients } from "../mcp/clients.ts";
-import { isolationLevels, javascriptRuntimes, languages } from "../operations/contract/wire-values.ts";
+import { isolationLevels } from "../operations/contract/wire-values.ts";
 import { completedShells } from "./completed-shells.ts";
 
 /** One option of a command. */
@@ -63,8 +64,8 @@ function optionNode({ flags, long, description, argChoices }: Option): OptionNod
 /** Values of options, wherever these are taken; others have the choices that the parser checks. */
 const ofOptions: Readonly<Record<string, readonly string[]>> = {
   "--engine": ["auto", ...engineNames],
-  "--language": [...languages, "py", "js", "ts"],
-  "--runtime": javascriptRuntimes,
+  "--language": [...languageNames, ...languageTable.flatMap(({ shortNames }) => shortNames)],
+  "--runtime": chosenRuntimeNames,
   "--network": ["none", "registries", "open"],
   "--min-isolation": isolationLevels,
 };

@@ -18,7 +18,7 @@ import { requestOfOptions, type RunOptions } from "./run-options.ts";
 import { buffer } from "node:stream/consumers";
 import { invalidUtf8Offset } from "../base/streams/utf8.ts";
 import { checkCode, maxCodeBytes } from "../policy/request/code.ts";
-import { codingLine } from "../policy/request/coding-line.ts";
+import { codingLine } from "../languages/python.ts";
 import { readNamed } from "../transfer/read-file.ts";
 
 const repeated = (value: string, before: readonly string[]): readonly string[] => [...before, value];

@@ -1,3 +1,5 @@
+import { languageNamed, languageNames, languageTable, type LanguageName } from "../languages/language-table.ts";
+import type { Language } from "../languages/language.ts";
 import path from "node:path";
 import { parseBytes } from "../base/bytes.ts";
 import { parseDuration } from "../base/duration.ts";
@@ -134,30 +136,9 @@ export function definedOnly(record: Readonly<Record<string, unknown>>): Record<s
   return Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined));
 }
 
-type Language = "python" | "javascript" | "typescript";
-
-const languages: Readonly<Record<string, Language>> = {
-  ".py": "python",
-  ".js": "javascript",
-  ".mjs": "javascript",
-  ".cjs": "javascript",
-  ".ts": "typescript",
-  ".mts": "typescript",
-  ".cts": "typescript",
-};
-
-const shortNames: Readonly<Record<string, Language>> = { py: "python", js: "javascript", ts: "typescript" };
-
-/** Interpreters that a shebang line may name. */
-const interpreters: readonly (readonly [name: RegExp, language: Language])[] = [
-  [/^(?:python|pypy)[\d.]*$/, "python"],
-  [/^node(?:js)?$/, "javascript"],
-  [/^(?:bun|deno|tsx|ts-node)$/, "typescript"],
-];
-
 /** The wire's name for the value of `--language`; the operation rejects unknown ones. */
 export function languageOfOption(text: string): string {
-  return shortNames[text] ?? text;
+  return languageNamed(text) ?? text;
 }
 
 /**
@@ -166,13 +147,14 @@ export function languageOfOption(text: string): string {
  * @param file null: the program is not a file
  * @throws INVALID_REQUEST for a file whose language neither shows
  */
-export function languageOfProgram(file: string | null, code: string): Language {
-  const language = file === null ? undefined : languages[path.extname(file).toLowerCase()];
-  const found = language ?? languageOfShebang(code) ?? (file === null ? "python" : undefined);
+export function languageOfProgram(file: string | null, code: string): LanguageName {
+  const ending = path.extname(file ?? "").toLowerCase();
+  const row = languageTable.find(({ endings }) => endings.includes(ending)) ?? languageOfShebang(code);
+  const found = row === undefined && file === null ? "python" : (row?.name as LanguageName | undefined);
   if (found !== undefined) return found;
   throw invalidField(
     "--language",
-    `one of python, javascript, typescript, because neither the file extension (${Object.keys(languages).join(" ")}) nor a first line such as #!/usr/bin/env python3 says which`,
+    `one of ${languageNames.join(", ")}, because neither the file extension (${languageTable.flatMap(({ endings }) => endings).join(" ")}) nor a first line such as #!/usr/bin/env python3 says which`,
     file,
   );
 }
@@ -182,5 +164,5 @@ function languageOfShebang(code: string): Language | undefined {
   const [first = "", ...rest] = words.map((word) => word.split("/").at(-1) ?? "");
   // `env`'s own options and variables come before the interpreter.
   const name = first === "env" ? rest.find((word) => !/^-|=/.test(word)) : first;
-  return interpreters.find(([pattern]) => pattern.test(name ?? ""))?.[1];
+  return languageTable.find(({ shebang }) => shebang.test(name ?? ""));
 }

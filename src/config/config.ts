@@ -1,3 +1,4 @@
+import type { LanguageName } from "../languages/language-table.ts";
 import type { InstallPolicy } from "../policy/install-policy.ts";
 import type { RestartRule } from "../engines/restart-rule.ts";
 import { containerEngines } from "../engines/engine-table.ts";
@@ -5,7 +6,6 @@ import type { ToolsImages } from "../engines/tools-image.ts";
 import type { HostAndPort } from "../policy/network/host-and-port.ts";
 import type { UpstreamFault, UpstreamProxy } from "../policy/network/upstream-proxy.ts";
 import type { Isolation } from "../policy/isolation.ts";
-import type { Language } from "../policy/language.ts";
 import type { LimitKind, Limits } from "../policy/limits.ts";
 import type { AgentsConfig } from "./agents-config.ts";
 import type { ToolingFilesMode } from "../policy/tooling/tooling-files.ts";
@@ -70,7 +70,7 @@ export interface Config {
   /** Weakest isolation for a run that does not ask for a specific one (SPEC RT5). */
   readonly minIsolation: Isolation;
   /** One-shot runs by language; `session` for `run_code`. */
-  readonly images: Readonly<Record<Language | "session", string>>;
+  readonly images: Readonly<Record<LanguageName | "session", string>>;
   /** Images and registries (`HOST[:PORT]/*`) that API keys may name beside those above. */
   readonly allowedImages: readonly string[];
   /** Base of `bun-runner-base`. */

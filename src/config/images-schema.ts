@@ -1,14 +1,21 @@
+import { languageTable, type LanguageName } from "../languages/language-table.ts";
 import * as z from "zod";
 import { defaultSessionImage } from "../policy/session-profile.ts";
 import { toolsImagesOf, type ToolsImages } from "../engines/tools-image.ts";
 import type { Config, ConfiguredTemplate } from "./config.ts";
 import { allowedImages, imageReference } from "./leaf-schemas.ts";
 
+/** A key for each language. */
+const ofLanguages = Object.fromEntries(
+  languageTable.map(({ name, title, image }) => [
+    name,
+    imageReference().default(image).describe(`Image for one-shot ${title} runs.`),
+  ]),
+) as Readonly<Record<LanguageName, z.ZodDefault<ReturnType<typeof imageReference>>>>;
+
 const schema = z.strictObject(
   {
-    python: imageReference().default("python:3.12-slim").describe("Image for one-shot Python runs."),
-    javascript: imageReference().default("node:24-slim").describe("Image for one-shot JavaScript runs."),
-    typescript: imageReference().default("node:24-slim").describe("Image for one-shot TypeScript runs."),
+    ...ofLanguages,
     session: imageReference()
       .default(defaultSessionImage)
       .describe("Image for sessions (`run_code`); Glovebox builds the default image."),
@@ -64,8 +71,8 @@ export function toImages(
   keys: z.output<typeof schema>,
   { templates: named }: z.output<typeof e2bSchema>,
 ): Pick<Config, "images" | "allowedImages" | "sessionBaseImage" | "toolsImages" | "templates"> {
-  const { python, javascript, typescript, session, session_base: sessionBaseImage, allow } = keys;
-  const images = { python, javascript, typescript, session };
+  const { session_base: sessionBaseImage, allow, ...images } = keys;
+  const { session } = images;
   const toolsImages = toolsImagesOf(session);
   return { images, allowedImages: allow, sessionBaseImage, toolsImages, templates: toTemplates(named, toolsImages) };
 }

@@ -1,3 +1,4 @@
+import { languageTable } from "../languages/language-table.ts";
 import type { RunCodeRequest } from "../operations/session-contract.ts";
 import { E2bRefusal } from "./refusal.ts";
 
@@ -7,22 +8,20 @@ type Language = NonNullable<RunCodeRequest["language"]>;
 export type InterpreterLanguage = Language | "bash";
 
 /** What clients may call each language. */
-const languages: Readonly<Record<string, InterpreterLanguage>> = {
-  python: "python",
-  javascript: "javascript",
-  js: "javascript",
-  typescript: "typescript",
-  ts: "typescript",
-  bash: "bash",
-};
+const languages: ReadonlyMap<string, InterpreterLanguage> = new Map([
+  ...languageTable.flatMap(({ name, shortNames }) =>
+    [name, ...shortNames].map((each) => [each, name as Language] as const),
+  ),
+  ["bash", "bash"] as const,
+]);
 
 /** The language of that name; none: Python. @throws E2bRefusal 400 for one that has no interpreter here */
 export function findLanguage(asked = "python"): InterpreterLanguage {
   const name = asked.trim().toLowerCase();
-  const found = Object.hasOwn(languages, name) ? languages[name] : undefined;
+  const found = languages.get(name);
   if (found !== undefined) return found;
   const shown = JSON.stringify(asked.slice(0, 40));
-  throw new E2bRefusal(400, `language: expected ${Object.keys(languages).join(", ")}, got ${shown}`);
+  throw new E2bRefusal(400, `language: expected ${[...languages.keys()].join(", ")}, got ${shown}`);
 }
 
 /** The context of Bash; others of it have names that begin so. */

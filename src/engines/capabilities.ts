@@ -16,7 +16,7 @@ export interface Capabilities {
    * other program is refused. Default `any`. Asked by `runsInterpretersOnly`.
    */
   readonly programs?: "any" | "interpretersOnly" | undefined;
-  /** What runs JavaScript where there are no images; left out: the image has it. */
+  /** Which of the runtimes of JavaScript it has, where there are no images; left out: the image has it. */
   readonly javascript?: "bun" | "node" | undefined;
   /**
    * How the process of ours that starts, watches and ends programs stands to them: `apart`: it is another user, and out of

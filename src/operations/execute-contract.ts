@@ -1,13 +1,6 @@
+import { chosenRuntimeNames, languageNames } from "../languages/language-table.ts";
 import { z } from "zod";
-import {
-  maxArguments,
-  maxContextFiles,
-  maxEnvironmentEntries,
-  maxGlobs,
-  maxPackages,
-  javascriptRuntimes,
-  languages,
-} from "./contract/wire-values.ts";
+import { maxArguments, maxContextFiles, maxEnvironmentEntries, maxGlobs, maxPackages } from "./contract/wire-values.ts";
 import {
   listOf,
   textsByName,
@@ -21,14 +14,14 @@ import { programResponse, programText } from "./contract/program-schema.ts";
 
 /** Request of a one-shot execution (SPEC EX1). */
 const executeRequestSchema = z.strictObject({
-  language: z.enum(languages).describe("Language of the code."),
+  language: z.enum(languageNames).describe("Language of the code."),
   code: z.string().describe("The program, at most 1 MiB."),
   filename: z
     .string()
     .optional()
     .describe("Name of the program's file, as tracebacks show it; default main.py, main.js or main.ts."),
   runtime: z
-    .enum(javascriptRuntimes)
+    .enum(chosenRuntimeNames)
     .optional()
     .describe(
       "What runs JavaScript and TypeScript: node (the default) or, without an `image`, bun in the image of sessions.",

@@ -1,11 +1,11 @@
+import { codeNotices, imageKeyOf } from "../languages/language-table.ts";
 import { textBytes } from "../base/streams/chunks.ts";
 import type { PlatformParts } from "./handling/platform-parts.ts";
 import { checkArguments } from "../policy/request/arguments.ts";
 import { parseGlobs } from "../policy/glob.ts";
 import { checkCode } from "../policy/request/code.ts";
-import { codingNotices } from "../policy/request/coding-line.ts";
 import { checkContextFiles, type ContextFile } from "../policy/request/context-files.ts";
-import { checkMainFile } from "../policy/request/main-file.ts";
+import { checkMainFile } from "../languages/main-file.ts";
 import { checkPackages, ecosystemOf } from "../policy/package-specs.ts";
 import { execute } from "../workloads/execute/execute.ts";
 import type { HostMount } from "../workloads/run/host-mount.ts";
@@ -60,7 +60,7 @@ export async function executeRequest(
     minIsolation: spec.minIsolation,
     signal: call.signal,
   });
-  const coding = codingNotices(request.code, request.language);
+  const coding = codeNotices(request.code, request.language);
   const notes = [...(circumstances.notices ?? []), ...notices, ...coding, ...engineNotes];
   for (const note of notes) await call.onEvent?.({ type: "warning", message: note });
   const { mark } = platform.alertBook;
@@ -94,7 +94,7 @@ function specOf(
   const runtime = checkRuntime(request.runtime, request.language);
   const image =
     request.image === undefined
-      ? config.images[runtime === "bun" ? "session" : request.language]
+      ? config.images[imageKeyOf(request.language, runtime)]
       : platform.checkImage(request.image);
   const { limits } = settings;
   const files = checkContextFiles(given.contextFiles, { reservedPaths: [mainFile], diskBytes: limits.diskBytes });

@@ -1,3 +1,4 @@
+import { chosenRuntimeNames, languageNames, runtimeNames } from "../languages/language-table.ts";
 import { z } from "zod";
 import {
   maxArguments,
@@ -5,8 +6,6 @@ import {
   maxPackages,
   chartMediaType,
   isolationLevels,
-  javascriptRuntimes,
-  languages,
   tableMediaType,
 } from "./contract/wire-values.ts";
 import {
@@ -57,9 +56,9 @@ const contextName: z.ZodString = nameText.describe(
 /** Request of a call in a session (SPEC SE0). */
 const runCodeRequestSchema = z.strictObject({
   code: z.string().describe("The program, at most 1 MiB."),
-  language: z.enum(languages).optional().describe("Language of the code; default typescript."),
+  language: z.enum(languageNames).optional().describe("Language of the code; default typescript."),
   runtime: z
-    .enum(javascriptRuntimes)
+    .enum(chosenRuntimeNames)
     .optional()
     .describe("What runs JavaScript and TypeScript: bun (the default), or node where the session's image has it."),
   session_id: sessionId,
@@ -263,8 +262,10 @@ const knownSession = z.string().describe("A session_id of an earlier answer, or 
 
 const context = z.object({
   context: z.string().describe("Its name."),
-  language: z.enum(languages).describe("Default of its calls; those of bun and node may be TypeScript or JavaScript."),
-  runtime: z.enum(["python", ...javascriptRuntimes]),
+  language: z
+    .enum(languageNames)
+    .describe("Default of its calls; those of bun and node may be TypeScript or JavaScript."),
+  runtime: z.enum(runtimeNames),
   cwd: z.string().describe("The folder in which its interpreter begins."),
   running: z.boolean().describe("Whether its interpreter is alive, and with it its variables."),
   created_at: z.string().describe("RFC 3339."),
@@ -280,9 +281,9 @@ export const createContextContract = defineOperation({
   request: z.strictObject({
     session_id: knownSession,
     context: contextName,
-    language: z.enum(languages).optional().describe("Default typescript."),
+    language: z.enum(languageNames).optional().describe("Default typescript."),
     runtime: z
-      .enum(javascriptRuntimes)
+      .enum(chosenRuntimeNames)
       .optional()
       .describe("What runs JavaScript and TypeScript: bun (the default), or node where the session's image has it."),
     cwd: z

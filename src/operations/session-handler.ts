@@ -4,7 +4,6 @@ import type { PlatformParts } from "./handling/platform-parts.ts";
 import { checkArguments } from "../policy/request/arguments.ts";
 import { checkEnvironment } from "../policy/request/environment.ts";
 import { checkCode } from "../policy/request/code.ts";
-import { codingNotices } from "../policy/request/coding-line.ts";
 import { checkPackages, ecosystemOf } from "../policy/package-specs.ts";
 import { runInSession } from "../workloads/session/run-in-session.ts";
 import type { SessionCall } from "../workloads/session/session-call.ts";
@@ -33,7 +32,8 @@ import {
 import type { Session } from "../workloads/session/session.ts";
 import { hasLabels, type LimitsRequest } from "./contract/request-schemas.ts";
 import { resolveWorkingDirectory } from "../policy/request/working-directory.ts";
-import { chooseToolchain } from "../workloads/program/choose-toolchain.ts";
+import { chooseRuntime } from "../languages/choose-runtime.ts";
+import { codeNotices, languageOf } from "../languages/language-table.ts";
 import { runsInterpretersOnly } from "../engines/capabilities.ts";
 import type { EngineName } from "../engines/engine.ts";
 import { isolationRefusal } from "../engines/isolation-refusal.ts";
@@ -54,7 +54,7 @@ async function run(platform: PlatformParts, request: Request, call: OperationCal
   const { keepsVariables } = session.settings;
   if (keepsVariables) assertKeepable(request, call, checked);
   // A kept interpreter gets text, and ignores the line.
-  const notes = [...sessionNotes, ...(keepsVariables ? [] : codingNotices(checked.code, checked.language))];
+  const notes = [...sessionNotes, ...(keepsVariables ? [] : codeNotices(checked.code, checked.language))];
   for (const note of notes) await call.onEvent?.({ type: "warning", message: note });
   const { mark } = platform.alertBook;
   const result = await runInSession(
@@ -97,7 +97,8 @@ function inContext(
   if (!(session?.settings.keepsVariables ?? keeps ?? false)) throw noContexts(name);
   const usual = usualIn(name, session?.contexts.find(name));
   const chosen = language ?? usual.language;
-  return { language: chosen, runtime: runtime ?? (chosen === "python" ? undefined : usual.runtime) };
+  const fits = chosen === undefined || languageOf(chosen).runtimes.some((each) => each.name === usual.runtime);
+  return { language: chosen, runtime: runtime ?? (fits ? usual.runtime : undefined) };
 }
 
 /** What only one call may have cannot be taken away again from an interpreter that keeps running. */
@@ -198,7 +199,7 @@ export const createContextHandler = handle(createContextContract, async (platfor
   const workingDirectory = resolveWorkingDirectory(request.cwd, session.folder);
   const { engine, ociRuntime } = session.settings;
   const capabilities = await engine.capabilities({ signal: call.signal, ociRuntime });
-  const toolchain = chooseToolchain({ language, runtime, usual: "bun" }, capabilities, engine.name);
+  const toolchain = chooseRuntime({ language, runtime, usual: "session" }, capabilities, engine.name);
   return contextRow(session, session.contexts.create({ name, language, toolchain, workingDirectory }));
 });
 

@@ -1,3 +1,4 @@
+import type { LanguageName } from "../languages/language-table.ts";
 import { maxPackages } from "../operations/contract/wire-values.ts";
 import { createHash } from "node:crypto";
 import { fileURLToPath } from "node:url";
@@ -9,7 +10,6 @@ import { utf8Length } from "../base/streams/utf8.ts";
 import { GloveboxError } from "../errors/glovebox-error.ts";
 import { maxCodeBytes } from "../policy/request/code.ts";
 import { maxContextBytes } from "../policy/request/context-files.ts";
-import type { Language } from "../policy/language.ts";
 import { isNpmPackage, npmPackage } from "./npm-package.ts";
 import { isPythonPackage } from "./python-package.ts";
 import type { ImportedPackages, ScanRequest, SourceFile } from "./scan-request.ts";
@@ -18,7 +18,7 @@ import { standardLibrary } from "./standard-library.ts";
 import type { Kit } from "../base/kit.ts";
 
 export interface FindImportsInput {
-  readonly language: Language;
+  readonly language: LanguageName;
   /** All text files of the program, its main file first; those of other languages only tell what is its own. */
   readonly files: readonly SourceFile[];
 }
@@ -101,7 +101,7 @@ function checkSize(files: readonly SourceFile[]): void {
   throw tooMuch(`The code to search for imports has ${formatBytes(bytes)}, more than ${formatBytes(maxSourceBytes)}.`);
 }
 
-function readAnswer(result: LimitedChildResult, language: Language): ImportedPackages {
+function readAnswer(result: LimitedChildResult, language: LanguageName): ImportedPackages {
   if (result.timedOut) {
     throw new GloveboxError("TIMEOUT", `The search for imports took longer than ${timeLimitMs / 1000} s.`);
   }
@@ -137,7 +137,7 @@ function tooMuch(message: string): GloveboxError {
  * Whether a file has to be parsed: it is of the language, and a word that importing takes stands somewhere else than in a plain
  * import of what the interpreter has. Cheap, for most programs import nothing else; what it cannot tell it says yes to.
  */
-export function mayNeedPackages({ path, content }: SourceFile, language: Language): boolean {
+export function mayNeedPackages({ path, content }: SourceFile, language: LanguageName): boolean {
   if (language === "python") return /\.pyw?$/.test(path) && content.includes("import") && mayNeedPython(content);
   if (dialectsOf(path).length === 0) return false;
   return /\.[jt]sx$/.test(path) || mayNeedNpm(content);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { GloveboxError } from "../errors/glovebox-error.ts";
-import { installFailed } from "./install/install-failed.ts";
+import { installFailed } from "./install-failed.ts";
 import { OptionalPackages, withWayOut } from "./optional-packages.ts";
 
 const both = { needed: ["numpy"], optional: ["nope", "PyYAML"] };

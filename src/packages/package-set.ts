@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Ecosystem } from "../policy/package-specs.ts";
 import type { EngineName } from "../engines/engine.ts";
-import type { PackageManager } from "./install/package-manager.ts";
+import type { PackageManager } from "./package-manager.ts";
 import type { ResolvedPackage } from "./resolved-package.ts";
 
 /** Where a set was installed, and so who may use it (SPEC PK4). */

@@ -1,4 +1,4 @@
-import type { PackageInterpreter } from "./install/package-interpreter.ts";
+import type { RuntimeName } from "../languages/language-table.ts";
 import { isWall } from "../policy/isolation.ts";
 import path from "node:path";
 import { Kept } from "../base/kept.ts";
@@ -11,9 +11,9 @@ import { installingNetwork, type NetworkPolicy } from "../policy/network/network
 import { packageName, type Ecosystem } from "../policy/package-specs.ts";
 import type { ProcessIdentity } from "../sandbox/owners/process-identity.ts";
 import type { Caller, Sandboxes } from "../sandbox/sandboxes.ts";
-import { FindInstaller } from "./install/find-installer.ts";
-import type { RunTool } from "./install/install.ts";
-import { installFailed, refusedOnHost } from "./install/install-failed.ts";
+import { FindInstaller } from "./find-installer.ts";
+import type { RunTool } from "./install.ts";
+import { installFailed, refusedOnHost } from "./install-failed.ts";
 import { assertNoneDenied, assertPackagesAllowed, type InstallPolicy } from "../policy/install-policy.ts";
 import { PackageCache, type CachedSet, type PackageSetLease } from "./package-cache.ts";
 import { packageSetId, type PackageSetKey } from "./package-set.ts";
@@ -26,19 +26,13 @@ import { ProjectSets } from "./project-sets.ts";
 import { kibibyte } from "../base/bytes.ts";
 import { runSandboxCommand } from "../sandbox/sandbox-command.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
-import {
-  hostCommand,
-  installEnvironment,
-  installFolder,
-  prepareCommand,
-  installCommand,
-} from "./install/package-manager.ts";
-import { ageUnknownNote, ageVariables, ageUnknownMark } from "./install/min-age.ts";
-import { toolFailed, toolResult } from "./install/tool-result.ts";
+import { hostCommand, installEnvironment, installFolder, prepareCommand, installCommand } from "./package-manager.ts";
+import { ageUnknownNote, ageVariables, ageUnknownMark } from "./min-age.ts";
+import { toolFailed, toolResult } from "./tool-result.ts";
 import { untilCancelled } from "../base/abort.ts";
 import { lockedPolicy } from "../policy/network/egress-policy.ts";
 import { execWithNetwork } from "../sandbox/exec-with-network.ts";
-import { noScriptsMark, noScriptsNote } from "./install/bun-command.ts";
+import { noScriptsMark, noScriptsNote } from "./bun-command.ts";
 import type { Kit } from "../base/kit.ts";
 
 const notes = [
@@ -215,7 +209,7 @@ export interface PackagesRequest {
   /** What the run itself may reach. */
   readonly runNetwork: NetworkPolicy;
   readonly ociRuntime: string | undefined;
-  readonly interpreter: PackageInterpreter;
+  readonly interpreter: RuntimeName;
   readonly ecosystem: Ecosystem;
   /** As `checkPackages` gives them. */
   readonly specs: readonly string[];

@@ -1,4 +1,4 @@
-import type { PackageInterpreter } from "./install/package-interpreter.ts";
+import type { RuntimeName } from "../languages/language-table.ts";
 import { createReadStream } from "node:fs";
 import { open } from "node:fs/promises";
 import path from "node:path";
@@ -9,7 +9,7 @@ import type { Caller, Sandboxes } from "../sandbox/sandboxes.ts";
 import { diskBytesOf } from "./disk-bytes.ts";
 import type { PackageCache } from "./package-cache.ts";
 import type { PackageSetKey, ProjectManager } from "./package-set.ts";
-import type { FindInstaller } from "./install/find-installer.ts";
+import type { FindInstaller } from "./find-installer.ts";
 
 export interface ProjectSetsOptions {
   readonly cache: PackageCache;
@@ -28,7 +28,7 @@ export interface ProjectSetRequest {
   readonly image: string;
   readonly ociRuntime: string | undefined;
   /** What they are for. */
-  readonly interpreter: PackageInterpreter;
+  readonly interpreter: RuntimeName;
   readonly ecosystem: Ecosystem;
   readonly manager: ProjectManager;
   /** All that decides what is installed beside the image: names for people, and a digest. */

@@ -3,7 +3,7 @@ import type { Ecosystem } from "../policy/package-specs.ts";
 import type { PackageSetLease } from "./package-cache.ts";
 import type { ViewedSet } from "./package-view.ts";
 import { resolvedSpecs } from "./installed-specs.ts";
-import { packageEnvironment, packageFolders } from "./install/package-manager.ts";
+import { packageEnvironment, packageFolders } from "./package-manager.ts";
 
 /** What a sandbox is given so that its imports resolve; to be disposed of when it has ended. */
 export interface ProvidedPackages extends AsyncDisposable {

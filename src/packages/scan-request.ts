@@ -1,5 +1,4 @@
-import type { Language } from "../policy/language.ts";
-
+import type { LanguageName } from "../languages/language-table.ts";
 /** A file of the program; its path is relative to the program's folder, with forward slashes. */
 export interface SourceFile {
   readonly path: string;
@@ -8,7 +7,7 @@ export interface SourceFile {
 
 /** What the scanning process is given on its standard input, as JSON. */
 export interface ScanRequest {
-  readonly language: Language;
+  readonly language: LanguageName;
   /** Files to look into. */
   readonly files: readonly SourceFile[];
   /** Paths of all the program's files. */

@@ -2,7 +2,7 @@ import type { Config } from "../config/config.ts";
 import type { Host } from "../config/host/host.ts";
 import { expandHome } from "../config/expand-home.ts";
 import type { NetworkAccess } from "../egress/network-access.ts";
-import { installerLimits } from "../packages/install/installer-plan.ts";
+import { installerLimits } from "../packages/installer-plan.ts";
 import { Packages } from "../packages/packages.ts";
 import type { ProcessIdentity } from "../sandbox/owners/process-identity.ts";
 import type { Sandboxes } from "../sandbox/sandboxes.ts";

@@ -1,10 +1,9 @@
 import { maxPackages } from "../operations/contract/wire-values.ts";
 import { utf8Length } from "../base/streams/utf8.ts";
 import { invalidValue } from "./request/invalid-value.ts";
-import type { Language } from "./language.ts";
+import { languageOf, type Ecosystem, type LanguageName } from "../languages/language-table.ts";
 
-/** Where packages come from: npm's registry for JavaScript and TypeScript, the Python package index for Python. */
-export type Ecosystem = "npm" | "python";
+export type { Ecosystem } from "../languages/language-table.ts";
 
 /** Longest specification, in bytes; npm's own limit for a name is 214. */
 const maxSpecBytes = 300;
@@ -20,9 +19,9 @@ const pythonSpec = new RegExp(
   String.raw`^(?<name>${pythonName})(?<extras>\[${pythonName}(?:,${pythonName})*\])?(?<version>${pythonClause}(?:,${pythonClause})*)?$`,
 );
 
-/** Where the packages of a language come from. */
-export function ecosystemOf(language: Language): Ecosystem {
-  return language === "python" ? "python" : "npm";
+/** Where the packages of a language come from; null: it has none. */
+export function ecosystemOf(language: LanguageName): Ecosystem | null {
+  return languageOf(language).ecosystem;
 }
 
 /**
@@ -30,7 +29,13 @@ export function ecosystemOf(language: Language): Ecosystem {
  * Only names with versions: no address, no path, no option of the installing tool.
  * @throws INVALID_REQUEST naming the package, also for two versions of one
  */
-export function checkPackages(specs: readonly string[], ecosystem: Ecosystem, field = "packages"): readonly string[] {
+export function checkPackages(
+  specs: readonly string[],
+  ecosystem: Ecosystem | null,
+  field = "packages",
+): readonly string[] {
+  if (ecosystem === null && specs.length > 0) throw invalidValue(field, "expected none: the language has no packages");
+  if (ecosystem === null) return [];
   if (specs.length > maxPackages) {
     throw invalidValue(field, `expected at most ${maxPackages} packages, found ${specs.length}`);
   }

@@ -8,7 +8,7 @@ import { chooseInstallation, type Installation } from "./dependencies/installati
 import { planProjectSandbox, type PlannedSandbox } from "./dependencies/project-sandbox.ts";
 import { projectTools, type ImageName } from "./dependencies/project-tools.ts";
 import { checkEngine } from "./program/check-engine.ts";
-import { chooseToolchain } from "./program/choose-toolchain.ts";
+import { chooseRuntime } from "../languages/choose-runtime.ts";
 import { providePackages } from "./program/provide-packages.ts";
 import type { ProjectRunListener } from "./project/project-run.ts";
 import { readProject } from "./project/read-project.ts";
@@ -78,14 +78,15 @@ async function prepareAndRun(ids: RunIds, run: ProjectCommandRun): Promise<Proje
   });
   const language = languages[tools.image];
   const runtime = tools.image === "bun" ? "bun" : undefined;
-  const toolchain = chooseToolchain({ language, runtime, usual: "node" }, capabilities, engine.name);
-  const wanted = checkPackages(spec.packages, ecosystemOf(language));
-  await using provided = await providePackages(
-    { ...spec, packages: wanted, language, image },
-    { engine, capabilities, toolchain },
-    packages,
-    { ...caller, ...listener },
-  );
+  const toolchain = chooseRuntime({ language, runtime, usual: "execute" }, capabilities, engine.name);
+  const ecosystem = ecosystemOf(language);
+  const wanted = checkPackages(spec.packages, ecosystem);
+  const programPlace = { engine, capabilities, toolchain };
+  const follow = { ...caller, ...listener };
+  await using provided =
+    ecosystem === null
+      ? null
+      : await providePackages({ ...spec, packages: wanted, ecosystem, image }, programPlace, packages, follow);
   const grant = await untilCancelled(network.grant(spec.network, caller.principal), caller.signal);
   const result = await runWithProject(ids, run, { image, installation, packages: provided, grant });
   return { ...result, warnings: [...warnings, ...result.warnings] };

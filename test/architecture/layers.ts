@@ -12,6 +12,7 @@ export interface LayerRule {
 export const layerOrder: readonly string[] = [
   "errors",
   "words",
+  "languages",
   "contracts",
   "base",
   "policy",
@@ -45,9 +46,11 @@ export const layerOrder: readonly string[] = [
 export const layers: Readonly<Record<string, LayerRule>> = {
   errors: { layers: [], packages: [], builtins: [] },
   words: { layers: [], packages: [], builtins: [] },
-  contracts: { layers: ["errors", "words"], packages: ["zod"], builtins: [] },
+  // Below the contracts, whose enumerations are made of its rows: so it runs wherever they are read, browsers included.
+  languages: { layers: ["errors"], packages: [], builtins: [] },
+  contracts: { layers: ["errors", "words", "languages"], packages: ["zod"], builtins: [] },
   base: { layers: ["errors"], packages: ["pino"], builtins: "any" },
-  policy: { layers: ["errors", "words", "base"], packages: [], builtins: ["node:path"] },
+  policy: { layers: ["errors", "words", "languages", "base"], packages: [], builtins: ["node:path"] },
   engines: {
     layers: ["errors", "words", "base", "policy"],
     packages: ["bun", "ws", "yaml"],
@@ -57,12 +60,12 @@ export const layers: Readonly<Record<string, LayerRule>> = {
   ingress: { layers: ["errors", "base"], packages: [], builtins: "any" },
   sandbox: { layers: ["errors", "words", "base", "policy", "engines", "egress"], packages: ["zod"], builtins: "any" },
   packages: {
-    layers: ["errors", "words", "base", "policy", "engines", "egress", "sandbox"],
+    layers: ["errors", "words", "languages", "base", "policy", "engines", "egress", "sandbox"],
     packages: ["oxc-parser", "@lezer/python"],
     builtins: "any",
   },
   workloads: {
-    layers: ["errors", "words", "base", "policy", "engines", "egress", "ingress", "sandbox", "packages"],
+    layers: ["errors", "words", "languages", "base", "policy", "engines", "egress", "ingress", "sandbox", "packages"],
     packages: ["esbuild", "jsonc-parser", "smol-toml", "@rgrove/parse-xml", "zod"],
     builtins: "any",
   },
@@ -72,7 +75,7 @@ export const layers: Readonly<Record<string, LayerRule>> = {
     builtins: "any",
   },
   store: { layers: ["errors", "base", "engines", "sandbox", "telemetry"], packages: ["kysely", "pg"], builtins: "any" },
-  config: { layers: ["errors", "words", "base", "policy", "engines"], packages: ["zod"], builtins: "any" },
+  config: { layers: ["errors", "words", "languages", "base", "policy", "engines"], packages: ["zod"], builtins: "any" },
   keys: { layers: ["errors", "contracts", "base", "policy", "config"], packages: ["zod"], builtins: "any" },
   objects: { layers: ["errors", "contracts"], packages: ["zod"], builtins: [] },
   client: { layers: ["errors", "contracts", "objects"], packages: ["zod"], builtins: [] },
@@ -89,7 +92,7 @@ export const layers: Readonly<Record<string, LayerRule>> = {
   },
   handlers: {
     layers: [
-      ...["errors", "words", "contracts", "base", "policy", "engines", "egress", "ingress", "sandbox"],
+      ...["errors", "words", "languages", "contracts", "base", "policy", "engines", "egress", "ingress", "sandbox"],
       ...["packages", "workloads", "telemetry", "store", "config", "transfer", "peers"],
     ],
     packages: [],
@@ -97,7 +100,7 @@ export const layers: Readonly<Record<string, LayerRule>> = {
   },
   platform: {
     layers: [
-      ...["errors", "contracts", "base", "policy", "engines", "egress", "ingress", "sandbox"],
+      ...["errors", "languages", "contracts", "base", "policy", "engines", "egress", "ingress", "sandbox"],
       ...["packages", "workloads", "telemetry", "store", "config", "peers", "handlers"],
     ],
     packages: ["pino"],
@@ -113,12 +116,12 @@ export const layers: Readonly<Record<string, LayerRule>> = {
     builtins: "any",
   },
   mcp: {
-    layers: ["errors", "contracts", "base", "config", "platform", "calls"],
+    layers: ["errors", "languages", "contracts", "base", "config", "platform", "calls"],
     packages: ["@modelcontextprotocol/server", "@modelcontextprotocol/node", "zod", "jsonc-parser", "smol-toml"],
     builtins: "any",
   },
   e2b: {
-    layers: ["errors", "words", "contracts", "base", "config", "platform", "calls"],
+    layers: ["errors", "words", "languages", "contracts", "base", "config", "platform", "calls"],
     packages: ["zod"],
     builtins: "any",
   },
@@ -126,6 +129,7 @@ export const layers: Readonly<Record<string, LayerRule>> = {
     layers: [
       "errors",
       "words",
+      "languages",
       "contracts",
       "base",
       "policy",

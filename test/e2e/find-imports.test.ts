@@ -1,12 +1,12 @@
+import type { LanguageName } from "../../src/languages/language-table.ts";
 import { describe, expect, it } from "vitest";
 import type { ErrorType } from "../../src/errors/catalogue.ts";
 import { findImports } from "../../src/packages/find-imports.ts";
-import type { Language } from "../../src/policy/language.ts";
 
 const host = { executable: process.execPath, platform: process.platform };
 
 const find = async (
-  language: Language,
+  language: LanguageName,
   files: Readonly<Record<string, string>>,
   options: { readonly signal?: AbortSignal; readonly executable?: string } = {},
 ): Promise<readonly string[]> => {
@@ -39,7 +39,7 @@ describe("findImports", () => {
     await expect(find("python", { "main.py": "import a" }, options)).rejects.toMatchObject(failing("INVALID_REQUEST"));
   });
 
-  it.each<[string, Language, string, readonly string[]]>([
+  it.each<[string, LanguageName, string, readonly string[]]>([
     ["NUL bytes", "python", "\0import a\0\nimport b", ["a", "b"]],
     ["lone surrogates", "javascript", "'\ud800'; import 'a'; import '\ud800'", ["a"]],
     [
@@ -56,7 +56,7 @@ describe("findImports", () => {
     expect(await find(language, { [name]: content })).toEqual(expected);
   });
 
-  it.each<[string, Language, string]>([
+  it.each<[string, LanguageName, string]>([
     ["nesting that breaks the parser", "javascript", `import 'a'; ${"[".repeat(1_000_000)}`],
     ["more code than a request holds", "python", `import a\n${"#".repeat(18_000_000)}`],
     ["too many packages", "javascript", Array.from({ length: 201 }, (_, index) => `import 'p${index}'`).join("\n")],

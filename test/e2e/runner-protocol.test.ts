@@ -1,3 +1,4 @@
+import type { RuntimeName } from "../../src/languages/language-table.ts";
 import { spawn, spawnSync } from "node:child_process";
 import { closeSync, constants, openSync, writeSync } from "node:fs";
 import { mkdir, readdir, readFile, rm } from "node:fs/promises";
@@ -6,26 +7,26 @@ import { buffer } from "node:stream/consumers";
 import { setTimeout as wait } from "node:timers/promises";
 import { describe, expect, it, type TestContext } from "vitest";
 import { textBytes } from "../../src/base/streams/chunks.ts";
-import { runnerCommand, type Toolchain } from "../../src/workloads/program/languages.ts";
+import { runnerCommand } from "../../src/workloads/program/runner-command.ts";
 import { readRunner } from "../../src/workloads/program/read-runner.ts";
 import { encodeJob, runnerFailedExitCode, runnerInput } from "../../src/workloads/program/runner-job.ts";
 import { bunInterpreter, nodeInterpreter, pythonInterpreters, type Interpreter } from "./runners/interpreters.ts";
 import { inFolder, runByRunner, sendToRunner, type Setting } from "./runners/run-program.ts";
 
 const python: Interpreter = pythonInterpreters()[0] ?? { name: "Python", path: null };
-const subjects: readonly (readonly [Toolchain, Interpreter, string])[] = [
+const subjects: readonly (readonly [RuntimeName, Interpreter, string])[] = [
   ["python", python, "main.py"],
   ["node", nodeInterpreter(), "main.js"],
   ["bun", bunInterpreter(), "main.js"],
 ];
-const hello: Readonly<Record<Toolchain, string>> = {
+const hello: Readonly<Record<RuntimeName, string>> = {
   python: 'print("hello")',
   node: 'console.log("hello")',
   bun: 'console.log("hello")',
 };
 
 const copyInput = 'require("fs").writeSync(1, require("fs").readFileSync(0))';
-const echo: Readonly<Record<Toolchain, string>> = {
+const echo: Readonly<Record<RuntimeName, string>> = {
   python: "import sys; sys.stdout.write(sys.stdin.read())",
   node: copyInput,
   bun: copyInput,

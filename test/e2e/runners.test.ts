@@ -1,5 +1,5 @@
+import { type RuntimeName, runtimeOf } from "../../src/languages/language-table.ts";
 import { describe, expect, it, type TestContext } from "vitest";
-import { needsCompiling, type Toolchain } from "../../src/workloads/program/languages.ts";
 import { createTypeScriptCompiler } from "../../src/workloads/program/typescript-compiler.ts";
 import { bunInterpreter, nodeInterpreter, pythonInterpreters, type Interpreter } from "./runners/interpreters.ts";
 import { javascriptPrograms } from "./runners/javascript-programs.ts";
@@ -9,7 +9,12 @@ import { inFolder, runByRunner, runNatively, type Setting } from "./runners/run-
 import { typescriptPrograms } from "./runners/typescript-programs.ts";
 import { rareTag } from "../lanes/lanes.ts";
 
-function settingOf(context: TestContext, toolchain: Toolchain, { name, path }: Interpreter, mainFile: string): Setting {
+function settingOf(
+  context: TestContext,
+  toolchain: RuntimeName,
+  { name, path }: Interpreter,
+  mainFile: string,
+): Setting {
   return path === null ? context.skip(`no ${name} on this machine`) : { toolchain, mainFile, interpreter: path };
 }
 
@@ -54,7 +59,7 @@ describe.each([
       const setting = settingOf(context, toolchain, interpreter, "main.ts");
       const compiled: Record<string, string> = {};
       for (const [path, text] of Object.entries({ "main.ts": program.code, ...program.files })) {
-        if (!needsCompiling(toolchain, path)) continue;
+        if (!runtimeOf(toolchain).needsCompiling(path)) continue;
         const compilation = await compile({ path, content: Buffer.from(text) });
         if ("syntaxError" in compilation) throw new Error(`${path}: ${compilation.syntaxError.message}`);
         compiled[path] = Buffer.from(compilation.code).toString();

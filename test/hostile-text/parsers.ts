@@ -82,9 +82,9 @@ const ofText = [
   "src/base/plain-text.ts plainText",
   "src/mcp/tools/tool-profiles.ts parseProfiles",
   "src/operations/contract/request-schemas.ts splitLabel",
-  "src/packages/install/tool-result.ts cannotReachRegistry",
-  "src/packages/install/tool-result.ts findsNoVersion",
-  "src/packages/install/find-installer.ts parseInstaller",
+  "src/packages/tool-result.ts cannotReachRegistry",
+  "src/packages/tool-result.ts findsNoVersion",
+  "src/packages/find-installer.ts parseInstaller",
   "src/policy/image-reference.ts isRegistry",
   "src/policy/image-reference.ts spellingOf",
   "src/policy/mounts/blocked-pattern.ts isPattern",
@@ -114,7 +114,8 @@ const ofText = [
   "src/workloads/preview/error-scanner.ts headOf",
   "src/workloads/preview/error-scanner.ts isRecovery",
   "src/workloads/preview/error-scanner.ts provesError",
-  "src/workloads/program/imported-modules.ts importedModules",
+  "src/languages/imported-modules.ts importedModules",
+  "src/languages/python.ts codingNotices",
   "src/workloads/program/typescript-compiler.ts needsExperimentalDecorators",
   "src/workloads/proof/attack-programs.ts parametersOf",
   "src/workloads/run/explain-program.ts explainFailure",
@@ -156,7 +157,8 @@ const others: Readonly<Record<string, Feed>> = {
   "src/cli/output/coloured.ts coloured": (call, text) => call(text, "red", process.stderr),
   "src/cli/output/option-words.ts withOptionWords": (call, text) => call(text, null),
   "src/cli/output/wrap-text.ts indented": (call, text) => call(text, "  "),
-  "src/policy/request/coding-line.ts codingNotices": (call, text) => call(text, "python"),
+  "src/languages/language-table.ts codeNotices": (call, text) => call(text, "python"),
+  "src/languages/language-table.ts languageNamed": asText,
   "src/workloads/program/npm-specifiers.ts withPlainSpecifiers": (call, text) =>
     call("a.ts", Buffer.from(`npm:${text}`)),
   "src/workloads/project/tracked-tree.ts ewahPositions": (call, text) => [
@@ -196,7 +198,7 @@ const others: Readonly<Record<string, Feed>> = {
     call({ path: "a.ts", content: text }, "typescript"),
     call({ path: "a.py", content: text }, "python"),
   ],
-  "src/packages/install/tool-result.ts explainInstallFailure": (call, text) =>
+  "src/packages/tool-result.ts explainInstallFailure": (call, text) =>
     ["npm", "pip", "bun"].map((manager) =>
       call({ manager, ecosystem: manager === "pip" ? "python" : "npm", specs: ["a"], output: text, exitCode: 1 }),
     ),
@@ -255,9 +257,9 @@ const others: Readonly<Record<string, Feed>> = {
   "src/workloads/program/typescript-compiler.ts firstCompilerError": (call, text) => call(text, { path: "a.ts" }),
   "src/workloads/program/missing-module.ts missingModule": (call, text) =>
     ["python", "node", "bun"].map((toolchain) => call(toolchain, text)),
-  "src/workloads/program/syntax-error.ts findBunSyntaxError": (call, text) => call(failure(text)),
-  "src/workloads/program/syntax-error.ts findNodeSyntaxError": (call, text) => call(failure(text)),
-  "src/workloads/program/python-syntax-error.ts findPythonSyntaxError": (call, text) => call(failure(text)),
+  "src/languages/javascript.ts findBunSyntaxError": (call, text) => call(failure(text)),
+  "src/languages/javascript.ts findNodeSyntaxError": (call, text) => call(failure(text)),
+  "src/languages/python.ts findPythonSyntaxError": (call, text) => call(failure(text)),
   "src/workloads/tests/report/parse-file-report.ts parseFileReport": (call, text) => call(text, "/work"),
   "src/workloads/tests/report/parse-go-report.ts exitCodeOf": asLines,
   "src/workloads/tests/report/parse-go-report.ts parseGoReport": (call, text) => call(text, "/work"),

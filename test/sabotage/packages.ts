@@ -5,7 +5,7 @@ const origins = {
   name: "are for nobody else: not for the operator's images",
 } as const;
 const paths = { test: "test/e2e/package-paths.test.ts", name: "stand behind Python's own library" } as const;
-const unpacking = { test: "src/packages/install/unpack.test.ts" } as const;
+const unpacking = { test: "src/packages/unpack.test.ts" } as const;
 const processes = { test: "test/e2e/installers-without-processes.test.ts" } as const;
 const modules = {
   file: "src/packages/python-package.ts",
@@ -64,10 +64,10 @@ export const packagesSabotages: readonly Sabotage[] = [
   },
   {
     id: "an image may call its platform anything",
-    file: "src/packages/install/find-installer.ts",
+    file: "src/packages/find-installer.ts",
     find: "if (!platformForm.test(platform) || !Array.isArray(own ?? [])) return null;",
     replace: "if (!Array.isArray(own ?? [])) return null;",
-    test: "src/packages/install/find-installer.test.ts",
+    test: "src/packages/find-installer.test.ts",
     name: "parseInstaller",
   },
   {
@@ -86,7 +86,7 @@ export const packagesSabotages: readonly Sabotage[] = [
   },
   {
     id: "start-up files of a wheel are kept",
-    file: "src/packages/install/unpack.ts",
+    file: "src/packages/unpack.ts",
     find: 'if (ecosystem === "python" && runsAtStart(relative)) {',
     replace: "if (relative === '') {",
     ...unpacking,
@@ -94,7 +94,7 @@ export const packagesSabotages: readonly Sabotage[] = [
   },
   {
     id: "folders are not counted",
-    file: "src/packages/install/unpack.ts",
+    file: "src/packages/unpack.ts",
     find: "  room.takeFolder();",
     replace: "",
     ...unpacking,
@@ -110,7 +110,7 @@ export const packagesSabotages: readonly Sabotage[] = [
   },
   {
     id: "folders may be as deep as they like",
-    file: "src/packages/install/unpack.ts",
+    file: "src/packages/unpack.ts",
     find: 'if (relative.split("/").length > maxDepth)',
     replace: "if (maxDepth < 0)",
     ...unpacking,
@@ -142,23 +142,23 @@ export const packagesSabotages: readonly Sabotage[] = [
   },
   {
     id: "Bun runs scripts of packages on the machine itself",
-    file: "src/packages/install/package-manager.ts",
+    file: "src/packages/package-manager.ts",
     find: '["--ignore-scripts", ...aged] : []',
     replace: "aged : []",
-    test: "src/packages/install/package-manager.test.ts",
+    test: "src/packages/package-manager.test.ts",
     name: "has Bun run no script of a package",
   },
   {
     id: "npm runs scripts of packages",
-    file: "src/packages/install/package-manager.ts",
+    file: "src/packages/package-manager.ts",
     find: '["install", "--ignore-scripts", "--no-audit"',
     replace: '["install", "--no-audit"',
-    test: "src/packages/install/package-manager.test.ts",
+    test: "src/packages/package-manager.test.ts",
     name: "gives npm its option --ignore-scripts",
   },
   {
     id: "pip builds what is no wheel",
-    file: "src/packages/install/package-manager.ts",
+    file: "src/packages/package-manager.ts",
     find: '"--only-binary", ":all:", ',
     replace: "",
     test: "test/e2e/packages.test.ts",
@@ -182,7 +182,7 @@ export const packagesSabotages: readonly Sabotage[] = [
   },
   {
     id: "a pip that goes by ages may start processes",
-    file: "src/packages/install/min-age.ts",
+    file: "src/packages/min-age.ts",
     find: 'const command = [...sealedPip, "install", ...options];',
     replace: 'const command = ["python3", "-m", "pip", "install", ...options];',
     test: "test/e2e/package-addresses.test.ts",
@@ -190,7 +190,7 @@ export const packagesSabotages: readonly Sabotage[] = [
   },
   {
     id: "npm starts processes, and so prepares repositories",
-    file: "src/packages/install/package-manager.ts",
+    file: "src/packages/package-manager.ts",
     find: 'NODE_OPTIONS="--require=$guard" "$@"',
     replace: ': >"$guard.loaded"; "$@"',
     ...processes,
@@ -198,7 +198,7 @@ export const packagesSabotages: readonly Sabotage[] = [
   },
   {
     id: "an npm that does not load the guard installs all the same",
-    file: "src/packages/install/package-manager.ts",
+    file: "src/packages/package-manager.ts",
     find: '[ -e "$guard.loaded" ] && exit "$code"',
     replace: 'exit "$code"',
     ...processes,
@@ -206,7 +206,7 @@ export const packagesSabotages: readonly Sabotage[] = [
   },
   {
     id: "a Bun that trusts names alone runs scripts",
-    file: "src/packages/install/bun-command.ts",
+    file: "src/packages/bun-command.ts",
     find: '[ "$3" -ge 5 ]',
     replace: '[ "$3" -ge 0 ]',
     ...processes,
@@ -214,7 +214,7 @@ export const packagesSabotages: readonly Sabotage[] = [
   },
   {
     id: "installers clone repositories",
-    file: "src/packages/install/package-manager.ts",
+    file: "src/packages/package-manager.ts",
     find: '    GIT_ALLOW_PROTOCOL: "none",\n',
     replace: "",
     test: "test/e2e/package-addresses.test.ts",

@@ -1,3 +1,4 @@
+import { languageNames } from "../../languages/language-table.ts";
 import { engineTable } from "../../engines/engine-table.ts";
 import { limitFieldNames } from "../../policy/limit-fields.ts";
 import { limitKinds } from "../../policy/limits.ts";
@@ -21,6 +22,10 @@ const limitRows = limitKinds.flatMap((kind) =>
 );
 const ceilingRows = limitFieldNames.map((field) => limitRow(`GLOVEBOX_CEILING_${field}`, `ceilings.${field}`));
 
+const imageRows = languageNames.map(
+  (name) => [`GLOVEBOX_IMAGE_${name.toUpperCase()}`, { key: `images.${name}`, form: "text" }] as const,
+);
+
 /** Every environment variable that sets a key. */
 export const environmentTable: Readonly<Record<string, EnvironmentRow>> = {
   EXECUTION_MODE: { key: "execution_mode", form: "text" },
@@ -38,9 +43,7 @@ export const environmentTable: Readonly<Record<string, EnvironmentRow>> = {
   CONTAINER_TIMEOUT: { key: "container_timeout_ms", form: "number" },
   GLOVEBOX_ENVIRONMENT_IDLE_TIMEOUT: { key: "environment_idle_timeout", form: "text" },
   GLOVEBOX_MIN_ISOLATION: { key: "min_isolation", form: "text" },
-  GLOVEBOX_IMAGE_PYTHON: { key: "images.python", form: "text" },
-  GLOVEBOX_IMAGE_JAVASCRIPT: { key: "images.javascript", form: "text" },
-  GLOVEBOX_IMAGE_TYPESCRIPT: { key: "images.typescript", form: "text" },
+  ...Object.fromEntries(imageRows),
   GLOVEBOX_IMAGE_SESSION: { key: "images.session", form: "text" },
   GLOVEBOX_IMAGE_SESSION_BASE: { key: "images.session_base", form: "text" },
   GLOVEBOX_IMAGES_ALLOW: { key: "images.allow", form: "list" },

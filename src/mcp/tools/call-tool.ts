@@ -1,3 +1,4 @@
+import { languageNamed } from "../../languages/language-table.ts";
 import type { CallToolResult, ServerContext } from "@modelcontextprotocol/server";
 import { settlesWithin } from "../../base/abort.ts";
 import type { BytesInFlight } from "../../calls/bytes-in-flight.ts";
@@ -265,9 +266,6 @@ export function exampleOf({ name, request }: Pick<OfferedTool, "name" | "request
   return examples[name] ?? Object.fromEntries(required.map((field) => [field, "..."] as const));
 }
 
-/** Names that models use for languages. */
-const shortLanguages: Readonly<Record<string, string>> = { py: "python", js: "javascript", ts: "typescript" };
-
 /** Fields with a name or a path, for which an empty string means nothing; content may well be empty. */
 const namesSomething = /(^|_)(id|path|root|cwd|engine|image|runtime)$/;
 
@@ -302,7 +300,7 @@ function forgiveValue(field: string, schema: JsonSchema, value: unknown): unknow
   if (list !== undefined) return forgiveList(field, schema, { items: list, value });
   if (typeof value !== "string") return value;
   if (isNumber(schema) && /^\s*-?\d+(\.\d+)?\s*$/.test(value)) return Number(value);
-  if (field === "language" && Object.hasOwn(shortLanguages, value)) return shortLanguages[value];
+  if (field === "language") return languageNamed(value) ?? value;
   return value;
 }
 

@@ -1,10 +1,6 @@
 // The words and maxima of the wire, here once: contracts make schemas of them, and the layers below act on them. It imports
 // nothing, so that no process loads a schema for a word.
 
-/** Runtimes for JavaScript and TypeScript. */
-export const javascriptRuntimes = ["node", "bun"] as const;
-export const languages = ["python", "javascript", "typescript"] as const;
-
 /** How strongly a run was isolated, weakest first. */
 export const isolationLevels = ["preload", "namespaces", "container", "vm"] as const;
 

@@ -1,7 +1,7 @@
 import { formatBytes, mebibyte } from "../../base/bytes.ts";
 import { invalidUtf8Offset, utf8Length } from "../../base/streams/utf8.ts";
 import type { GloveboxError } from "../../errors/glovebox-error.ts";
-import type { Language } from "../language.ts";
+import { languageOf, type LanguageName } from "../../languages/language-table.ts";
 import { invalidValue } from "./invalid-value.ts";
 
 /** Longest code that a run takes, in bytes of UTF-8: 1 MiB. Larger data belongs in context files. */
@@ -12,7 +12,7 @@ export const maxCodeBytes: number = mebibyte;
  * @throws INVALID_REQUEST when it is empty (white space only counts as that), over `maxCodeBytes`, not UTF-8, or holds a
  * NUL in a language that has none; names the byte's offset
  */
-export function checkCode(code: string | Uint8Array, language: Language = "python"): string {
+export function checkCode(code: string | Uint8Array, language: LanguageName = "python"): string {
   const field = "code";
   const text = typeof code === "string" ? checkLength(code, utf8Length(code), field) : decode(code, field);
   if (!text.isWellFormed()) {
@@ -21,8 +21,7 @@ export function checkCode(code: string | Uint8Array, language: Language = "pytho
       `expected Unicode text, found half a surrogate pair at character ${loneSurrogateIndex(text)}`,
     );
   }
-  // Strings, templates and comments of JavaScript and TypeScript may hold one.
-  const nul = language === "python" ? text.indexOf("\0") : -1;
+  const nul = languageOf(language).allowsNul ? -1 : text.indexOf("\0");
   if (nul !== -1) {
     throw invalidValue(field, `expected text without NUL bytes, found one at byte ${utf8Length(text.slice(0, nul))}`);
   }

@@ -1,7 +1,7 @@
+import type { LanguageName, ChosenRuntimeName } from "../../languages/language-table.ts";
 import type { ImageOrigin } from "../../policy/image-reference.ts";
 import type { CheckedContextFile, CheckedDataFile } from "../../policy/request/context-files.ts";
 import type { Glob } from "../../policy/glob.ts";
-import type { JavaScriptRuntime, Language } from "../../policy/language.ts";
 import type { ProgramSecret } from "../../sandbox/program-secret.ts";
 import type { HostMount } from "../run/host-mount.ts";
 import type { Settings } from "../run/settings.ts";
@@ -10,9 +10,9 @@ import type { Settings } from "../run/settings.ts";
 export interface ExecuteSpec extends Settings {
   /** What a list says of it; undefined: its language and first words. */
   readonly work?: string | undefined;
-  readonly language: Language;
+  readonly language: LanguageName;
   /** Undefined: Node, if the engine has it. */
-  readonly runtime: JavaScriptRuntime | undefined;
+  readonly runtime: ChosenRuntimeName | undefined;
   readonly code: string;
   /** Name of the code's file, next to the context files. */
   readonly mainFile: string;

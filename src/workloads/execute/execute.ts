@@ -1,9 +1,10 @@
+import { type RuntimeName, runtimeOf } from "../../languages/language-table.ts";
 import { untilCancelled } from "../../base/abort.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { Caller } from "../../sandbox/sandboxes.ts";
 import { checkEngine } from "../program/check-engine.ts";
 import { compileFiles } from "../program/compile-files.ts";
-import { chooseToolchain } from "../program/choose-toolchain.ts";
+import { chooseRuntime } from "../../languages/choose-runtime.ts";
 import {
   provideImports,
   providePackages,
@@ -28,7 +29,7 @@ import { executeProfile, type Profile } from "../../policy/profile.ts";
 import { watchedScratch, workFolder, type ScratchDivision } from "../../policy/scratch.ts";
 import { Redaction } from "../../policy/redaction.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
-import { toolchains, runnerCommand, type Toolchain } from "../program/languages.ts";
+import { runnerCommand } from "../program/runner-command.ts";
 import { planOf } from "../program/plan-of.ts";
 import { concludeRun } from "../run/conclude-run.ts";
 import { describeWork } from "../run/describe-work.ts";
@@ -78,7 +79,7 @@ async function executeAs(ids: RunIds, { spec, dependencies, caller, listener }: 
   // Without packages nothing but a sandbox of its own needs the image.
   const isSeen =
     capabilities.images && spec.packages.length === 0 && dependencies.warm?.pool.foresees(engine.name, spec.image);
-  const toolchain = chooseToolchain({ ...spec, usual: "node" }, capabilities, engine.name);
+  const toolchain = chooseRuntime({ ...spec, usual: "execute" }, capabilities, engine.name);
   const code: RunnerFile = { path: spec.mainFile, content: Buffer.from(spec.code) };
   const compiled = await compileFiles([code, ...spec.contextFiles], toolchain, {
     compile: dependencies.compileTypeScript,
@@ -120,8 +121,11 @@ async function programPackages(
   follow: Follow,
 ): Promise<ProgramPackages> {
   const { language, mainFile, code, contextFiles, dataFiles, packages: named } = spec;
+  const ecosystem = ecosystemOf(language);
+  if (ecosystem === null) return { provided: null, notes: [] };
   if (named !== "auto") {
-    return { provided: await providePackages({ ...spec, packages: named }, place, packages, follow), notes: [] };
+    const wanted = { ...spec, ecosystem, packages: named };
+    return { provided: await providePackages(wanted, place, packages, follow), notes: [] };
   }
   const others = contextFiles.map(({ path, content }) => ({ path, content: Buffer.from(content).toString("utf8") }));
   const data = dataFiles.map(({ path }) => ({ path, content: "" }));
@@ -134,12 +138,12 @@ async function programPackages(
     // Code that no parser accepts may still run.
     return { provided: null, notes: [`No package was looked for. ${error.message}`] };
   }
-  return provideImports(checkImports(found, ecosystemOf(language)), spec, place, packages, follow);
+  return provideImports(checkImports(found, ecosystem), { ...spec, ecosystem }, place, packages, follow);
 }
 
 /** What a program needs in addition to its sandbox, all of it ready. */
 interface ReadyProgram {
-  readonly toolchain: Toolchain;
+  readonly toolchain: RuntimeName;
   readonly capabilities: Capabilities;
   readonly files: readonly RunnerFile[];
   readonly packages: ProvidedPackages | null;
@@ -274,7 +278,7 @@ function profileOf(
     networkEnvironment: grant?.environment,
     packageEnvironment: packages?.environment,
     hostEnvironment: spec.hostEnvironment,
-    environment: { ...toolchains[toolchain].environment, ...spec.environment },
+    environment: { ...runtimeOf(toolchain).environment, ...spec.environment },
   });
   return scratch === null ? profile : { ...profile, scratch: watchedScratch(spec.limits) };
 }
@@ -446,7 +450,7 @@ function warmKindOf(spec: ExecuteSpec, needs: WarmNeeds): WarmKind {
 
 /** What determines how the runner of a program is started. */
 interface RunnerNeeds {
-  readonly toolchain: Toolchain;
+  readonly toolchain: RuntimeName;
   readonly mainFile: string;
   readonly profile: Pick<Profile, "workingDirectory" | "environment">;
 }

@@ -1,8 +1,8 @@
+import { type RuntimeName, runtimeOf } from "../../languages/language-table.ts";
 import type { CallOptions } from "../../engines/engine.ts";
 import type { CheckedContextFile } from "../../policy/request/context-files.ts";
-import { needsCompiling, type Toolchain } from "./languages.ts";
 import type { RunnerFile } from "./runner-job.ts";
-import type { SourcePlace } from "./source-place.ts";
+import type { SourcePlace } from "../../languages/language.ts";
 import { withPlainSpecifiers } from "./npm-specifiers.ts";
 import type { CompileTypeScript } from "./typescript-compiler.ts";
 
@@ -12,14 +12,14 @@ export type CompiledFiles = { readonly files: readonly RunnerFile[] } | { readon
 /** Adds to each file what the toolchain runs in its place, where it cannot run the file itself. */
 export async function compileFiles(
   files: readonly CheckedContextFile[],
-  toolchain: Toolchain,
+  toolchain: RuntimeName,
   { compile, signal }: CallOptions & { readonly compile: CompileTypeScript },
 ): Promise<CompiledFiles> {
   const ready: RunnerFile[] = [];
   // One after another: each is a process of its own, and nearly always there is only one.
   for (const { path, content: written } of files) {
     const content = withPlainSpecifiers(path, written);
-    if (!needsCompiling(toolchain, path)) {
+    if (!runtimeOf(toolchain).needsCompiling(path)) {
       ready.push({ path, content });
       continue;
     }

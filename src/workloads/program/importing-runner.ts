@@ -1,7 +1,7 @@
 import { settlesWithin, untilCancelled } from "../../base/abort.ts";
 import type { Process } from "../../engines/engine.ts";
 import { takeOpeningLine } from "../../engines/opening-line.ts";
-import type { ImportedModule } from "./imported-modules.ts";
+import type { ImportedModule } from "../../languages/imported-modules.ts";
 
 /** What a runner of Python imports while it waits for its job, and what it may know of the program then. */
 export interface ImportsAhead {

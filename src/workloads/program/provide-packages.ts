@@ -1,19 +1,18 @@
+import type { RuntimeName } from "../../languages/language-table.ts";
 import type { Capabilities } from "../../engines/capabilities.ts";
 import type { Engine } from "../../engines/engine.ts";
 import { OptionalPackages, withWayOut } from "../../packages/optional-packages.ts";
 import type { ImportedPackages } from "../../packages/scan-request.ts";
 import type { Packages, PackagesRequest } from "../../packages/packages.ts";
 import type { ProvidedPackages } from "../../packages/provided-packages.ts";
-import type { Language } from "../../policy/language.ts";
 import type { NetworkPolicy } from "../../policy/network/network.ts";
-import { ecosystemOf } from "../../policy/package-specs.ts";
+import type { Ecosystem } from "../../policy/package-specs.ts";
 import type { Caller } from "../../sandbox/sandboxes.ts";
-import type { Toolchain } from "./languages.ts";
 
 /** What a program needs, and what it is built from. */
 export interface NeededPackages {
   readonly packages: readonly string[];
-  readonly language: Language;
+  readonly ecosystem: Ecosystem;
   readonly image: string;
   readonly ociRuntime: string | undefined;
   readonly network: NetworkPolicy;
@@ -23,7 +22,7 @@ export interface NeededPackages {
 export interface ProgramPlace {
   readonly engine: Engine;
   readonly capabilities: Capabilities;
-  readonly toolchain: Toolchain;
+  readonly toolchain: RuntimeName;
 }
 
 /** Who asks, and who is told. */
@@ -78,9 +77,8 @@ export async function provideImports(
 }
 
 function placeOf(
-  { language, image, ociRuntime, network: runNetwork }: Omit<NeededPackages, "packages">,
+  { ecosystem, image, ociRuntime, network: runNetwork }: Omit<NeededPackages, "packages">,
   { engine, capabilities, toolchain }: ProgramPlace,
 ): Omit<PackagesRequest, "specs"> {
-  const ecosystem = ecosystemOf(language);
   return { engine, capabilities, image, ociRuntime, runNetwork, interpreter: toolchain, ecosystem };
 }

@@ -1,5 +1,5 @@
 import { GloveboxError } from "../../errors/glovebox-error.ts";
-import type { SourcePlace } from "./source-place.ts";
+import type { SourcePlace } from "../../languages/language.ts";
 
 /** The error of a program that is not valid in its language (SPEC EX4). */
 export function syntaxFailure({ file, line, column, message }: SourcePlace): GloveboxError {

@@ -4,7 +4,7 @@ import { mebibyte } from "../../base/bytes.ts";
 import { runLimitedChild, type LimitedChild, type LimitedChildResult } from "../../base/limited-child.ts";
 import type { CallOptions } from "../../engines/engine.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
-import type { SourcePlace } from "./source-place.ts";
+import type { SourcePlace } from "../../languages/language.ts";
 
 /** JavaScript with an inline source map, or the place at which the file is not TypeScript. */
 export type Compilation = { readonly code: Uint8Array } | { readonly syntaxError: SourcePlace };

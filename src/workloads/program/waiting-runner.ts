@@ -1,3 +1,4 @@
+import { type RuntimeName, runtimeOf } from "../../languages/language-table.ts";
 import { settlesWithin } from "../../base/abort.ts";
 import { createId } from "../../base/id.ts";
 import { runsInterpretersOnly } from "../../engines/capabilities.ts";
@@ -5,7 +6,7 @@ import type { CallOptions, ExecSpec, Process } from "../../engines/engine.ts";
 import { temporaryFolder } from "../../policy/scratch.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
 import { ImportingRunner, type ImportsAhead } from "./importing-runner.ts";
-import { runnerCommand, toolchains, type Toolchain } from "./languages.ts";
+import { runnerCommand } from "./runner-command.ts";
 import { readRunner } from "./read-runner.ts";
 
 /** How long a runner without a job may take to end. */
@@ -15,7 +16,7 @@ const maxFailures = 3;
 
 /** What a runner is started for: Node and Bun get the name of the main file when they start. */
 export interface RunnerKind {
-  readonly toolchain: Toolchain;
+  readonly toolchain: RuntimeName;
   readonly mainFile: string;
 }
 
@@ -185,7 +186,7 @@ export class WaitingRunner {
       environment: {
         LANG: "C.UTF-8",
         HOME: withoutShell ? sandbox.folderOf(temporaryFolder) : "/",
-        ...toolchains[toolchain].environment,
+        ...runtimeOf(toolchain).environment,
       },
       // A guard lets a program start only in its own folders.
       workingDirectory: withoutShell ? folder : "/",

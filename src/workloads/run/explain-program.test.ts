@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { BoundedOutput } from "../../base/streams/bounded-output.ts";
 import { defaultLimits } from "../../policy/limits.ts";
 import type { Outcome } from "../../sandbox/outcome.ts";
-import { toolchains } from "../program/languages.ts";
+import { runtimeOf } from "../../languages/language-table.ts";
 import { explainProgram, explainFailure } from "./explain-program.ts";
 import type { NetworkReport } from "./explain-network.ts";
 
@@ -79,7 +79,7 @@ describe("explainProgram", () => {
   });
 
   it("says that the image lacks the interpreter", () => {
-    const words = `sh: 1: exec: ${toolchains.python.interpreter}: not found\n`;
+    const words = `sh: 1: exec: ${runtimeOf("python").interpreter}: not found\n`;
     expect(explained("failed", words, 127)).toMatchObject({ errorType: "UNSUPPORTED" });
     expect(explained("failed", words, 1)).toBeNull();
     expect(explained("failed", "sh: 1: make: not found\n", 127)).toBeNull();

@@ -1,11 +1,10 @@
+import { findSyntaxError, runtimeOf, type RuntimeName } from "../../languages/language-table.ts";
 import type { BoundedOutput } from "../../base/streams/bounded-output.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { Limits } from "../../policy/limits.ts";
 import type { NetworkPolicy } from "../../policy/network/network.ts";
-import { toolchains, type Toolchain } from "../program/languages.ts";
 import type { RunnerFile } from "../program/runner-job.ts";
 import { missingModule } from "../program/missing-module.ts";
-import { findSyntaxError } from "../program/syntax-error.ts";
 import { syntaxFailure } from "../program/syntax-failure.ts";
 import type { JudgedRun } from "./conclude-run.ts";
 import { explainEnding, type RunWords } from "./explain-ending.ts";
@@ -15,7 +14,7 @@ import { hostChosen } from "../../policy/network/egress-policy.ts";
 
 /** What a program was run with, as far as its errors show it. */
 export interface ExplainedProgram {
-  readonly toolchain: Toolchain;
+  readonly toolchain: RuntimeName;
   readonly limits: Limits;
   readonly files: readonly RunnerFile[];
   readonly network: NetworkPolicy;
@@ -48,7 +47,7 @@ function explainFailedProgram(
 ): GloveboxError | null {
   if (networkReport.isLost) return explainLostProxy();
   const stderr = end.stderr.text();
-  const { interpreter } = toolchains[toolchain];
+  const { interpreter } = runtimeOf(toolchain);
   if (end.exitCode === 127 && stderr.trimEnd().endsWith(`${interpreter}: not found`)) return noInterpreter(interpreter);
   const found = findSyntaxError({ toolchain, stderr, exitCode: end.exitCode ?? 0, files, nameOf });
   if (found !== null) return syntaxFailure(found);

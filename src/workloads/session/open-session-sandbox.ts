@@ -1,3 +1,4 @@
+import { runtimeForPackages } from "../../languages/choose-runtime.ts";
 import type { Capabilities } from "../../engines/capabilities.ts";
 import type { Packages } from "../../packages/packages.ts";
 import type { ProvidedPackages } from "../../packages/provided-packages.ts";
@@ -74,7 +75,7 @@ export function provideMore(
   { packages, runNetwork, isGuess, listener }: OpenSessionOptions,
   caller: Caller,
 ): Promise<ProvidedPackages> {
-  const interpreter = ecosystem === "python" ? "python" : (capabilities.javascript ?? "bun");
+  const interpreter = runtimeForPackages(ecosystem, capabilities, engine.name);
   return packages.provide(
     { engine, capabilities, image, ociRuntime, runNetwork, interpreter, ecosystem, specs, isGuess: isGuess?.() },
     caller,

@@ -1,11 +1,11 @@
+import { runtimeOf, type RuntimeName } from "../../languages/language-table.ts";
 import { runsInterpretersOnly } from "../../engines/capabilities.ts";
-import { checkMainFile } from "../../policy/request/main-file.ts";
+import { checkMainFile } from "../../languages/main-file.ts";
 import { temporaryFolder } from "../../policy/scratch.ts";
 import { packagesFolder } from "../../policy/session-profile.ts";
 import type { Outcome } from "../../sandbox/outcome.ts";
-import { importedModules, joinedModules } from "../program/imported-modules.ts";
+import { joinedModules } from "../../languages/imported-modules.ts";
 import type { ImportsAhead } from "../program/importing-runner.ts";
-import type { Toolchain } from "../program/languages.ts";
 import { programVariables } from "./program-variables.ts";
 import type { SessionCall } from "./session-call.ts";
 import type { SessionSandbox } from "./session-sandbox.ts";
@@ -18,7 +18,7 @@ export function writableFolders({ sandbox, profile }: Pick<SessionSandbox, "sand
 /** A call that has ended. */
 export interface EndedCall {
   readonly call: SessionCall;
-  readonly toolchain: Toolchain;
+  readonly toolchain: RuntimeName;
   readonly outcome: Outcome;
   /** Whether background processes of the session are running. */
   readonly hasProcesses: boolean;
@@ -35,7 +35,8 @@ function importsAhead(
   live: SessionSandbox,
   { call, toolchain, outcome, hasProcesses }: EndedCall,
 ): ImportsAhead | undefined {
-  if (toolchain !== "python" || runsInterpretersOnly(live.capabilities)) return undefined;
+  const { importedModules } = runtimeOf(toolchain);
+  if (importedModules === null || runsInterpretersOnly(live.capabilities)) return undefined;
   // What has not ended by itself may have been delayed by its imports.
   if (outcome === "completed" || outcome === "failed") {
     live.modules = joinedModules(live.modules, importedModules(call.code));

@@ -1,11 +1,11 @@
+import type { RuntimeName } from "../../languages/language-table.ts";
 import { createId } from "../../base/id.ts";
 import type { NetworkGrant } from "../../egress/network-access.ts";
 import type { ContainerStats } from "../../engines/container-stats.ts";
-import { checkMainFile } from "../../policy/request/main-file.ts";
+import { checkMainFile } from "../../languages/main-file.ts";
 import type { Denial } from "../../policy/network/denial.ts";
 import type { Redaction } from "../../policy/redaction.ts";
 import { codeFolder } from "../../policy/session-profile.ts";
-import type { Toolchain } from "../program/languages.ts";
 import { runnerFailedExitCode, type RunnerFile, type RunnerJob } from "../program/runner-job.ts";
 import { concludeRun } from "../run/conclude-run.ts";
 import { explainProgram } from "../run/explain-program.ts";
@@ -31,7 +31,7 @@ export interface RunCall extends Pick<Kit, "logger" | "monotonicMs"> {
   readonly call: SessionCall;
   /** Of all secrets that the session has been given. */
   readonly redaction: Redaction;
-  readonly toolchain: Toolchain;
+  readonly toolchain: RuntimeName;
   /** The code, compiled if its interpreter needs that. */
   readonly files: readonly RunnerFile[];
   readonly grant: NetworkGrant | null;

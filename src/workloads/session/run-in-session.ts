@@ -1,16 +1,16 @@
+import type { RuntimeName } from "../../languages/language-table.ts";
 import { untilCancelled } from "../../base/abort.ts";
 import { runsInterpretersOnly } from "../../engines/capabilities.ts";
 import type { EngineName, CallOptions } from "../../engines/engine.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { Denial } from "../../policy/network/denial.ts";
 import type { Redaction } from "../../policy/redaction.ts";
-import { checkMainFile } from "../../policy/request/main-file.ts";
+import { checkMainFile } from "../../languages/main-file.ts";
 import type { Caller, Sandboxes } from "../../sandbox/sandboxes.ts";
 import { compileFiles, type CompiledFiles } from "../program/compile-files.ts";
-import type { Toolchain } from "../program/languages.ts";
 import { plainException } from "./variables/plain-exception.ts";
 import type { CallException, Display } from "./variables/read-report.ts";
-import { interpreterKind } from "./variables/start-interpreter.ts";
+import { interpreterKind, notebookOf } from "./variables/start-interpreter.ts";
 import type { MakeNotebookCode } from "./variables/make-notebook-code.ts";
 import { describeWork } from "../run/describe-work.ts";
 import { loggingFailure, type RunIds } from "../run/log-ending.ts";
@@ -19,7 +19,7 @@ import { syntaxFailure } from "../program/syntax-failure.ts";
 import type { CompileTypeScript } from "../program/typescript-compiler.ts";
 import type { Packages } from "../../packages/packages.ts";
 import type { FindImports } from "../program/find-imports.ts";
-import { chooseToolchain } from "../program/choose-toolchain.ts";
+import { chooseRuntime } from "../../languages/choose-runtime.ts";
 import { checkEngine } from "../program/check-engine.ts";
 import { refusedResult, type RunResult, type ProgramResult } from "../run/program-result.ts";
 import type { ProvideImage } from "../program/ensure-image.ts";
@@ -38,6 +38,7 @@ import { checkImports } from "../program/check-imports.ts";
 import { noExtraNeeds } from "./no-extra-needs.ts";
 import { withPackages, type SessionPackages } from "./session-packages.ts";
 import type { SandboxNeeds } from "./sandbox-needs.ts";
+import type { SandboxPackages } from "./sandbox-packages.ts";
 import type { SessionSandbox } from "./session-sandbox.ts";
 import { isolatedPython } from "../../sandbox/isolated-python.ts";
 import { runSandboxCommand } from "../../sandbox/sandbox-command.ts";
@@ -142,7 +143,7 @@ async function runAs(
   const { engine, ociRuntime } = session.settings;
   const { capabilities, warnings } = await checkEngine(session.settings, call, caller);
   if (Object.keys(call.variables).length > 0 && runsInterpretersOnly(capabilities)) throw noVariables(engine.name);
-  const toolchain = chooseToolchain({ ...call, usual: "bun" }, capabilities, engine.name);
+  const toolchain = chooseRuntime({ ...call, usual: "session" }, capabilities, engine.name);
   const { keepsVariables } = session.settings;
   const context = keepsVariables ? session.contexts.ofCall(call.context, { ...call, toolchain }) : null;
   // From now on, also while its code is compiled.
@@ -220,7 +221,7 @@ async function runAs(
       opened.warnings,
       variables,
     ].flat();
-    const packages = live.packages.resolved(needs.ecosystem, needs.wanted);
+    const packages = needs.resolved(live.packages);
     const variablesLost = keepsVariables ? variables.length > 0 : null;
     return {
       ...facts,
@@ -251,13 +252,14 @@ function syntaxException({ error, stderr }: RunResult, redaction: Redaction): Ca
 /** The call's code as its interpreter takes it: one that keeps variables, or a fresh one. */
 async function preparedCode(
   { language, code }: SessionCall,
-  toolchain: Toolchain,
+  toolchain: RuntimeName,
   keepsVariables: boolean,
   { makeNotebookCode, compileTypeScript: compile }: SessionDependencies,
   { signal }: Caller,
 ): Promise<CompiledFiles> {
   const path = checkMainFile(undefined, language);
-  if (keepsVariables && language !== "python") return makeNotebookCode({ path, language, code }, { signal });
+  if (keepsVariables && notebookOf(toolchain).rewritesCode)
+    return makeNotebookCode({ path, language, code }, { signal });
   return compileFiles([{ path, content: Buffer.from(code) }], toolchain, { compile, signal });
 }
 
@@ -319,9 +321,8 @@ interface NeedsOfCallOptions extends OpenSessionOptions {
 
 /** What one call needs from its session's sandbox. */
 interface CallNeeds extends SandboxNeeds {
-  readonly ecosystem: Ecosystem;
-  /** The packages of this call, known once `missing` was asked. */
-  readonly wanted: readonly string[];
+  /** The packages of this call in the versions that the sandbox has, known once `missing` was asked. */
+  resolved(packages: SandboxPackages): readonly string[];
   /** What the result must report about those that are left out. */
   readonly notes: readonly string[];
   /** Whether there are fewer packages to try, after an error of their installation. */
@@ -334,16 +335,14 @@ interface CallNeeds extends SandboxNeeds {
 function needsOfCall(options: NeedsOfCallOptions): CallNeeds {
   const { packages, language } = options.call;
   const ecosystem = ecosystemOf(language);
+  if (ecosystem === null) return withoutPackages(options);
   const imports = new CallImports(options, ecosystem);
   const chosen = new OptionalPackages(ecosystem);
   let wanted: readonly string[] = [];
   let imported: ImportedPackages = { needed: [], optional: [] };
   return {
     ...noExtraNeeds(options.settings, { ...options, isGuess: () => imported.optional.length > 0 }),
-    ecosystem,
-    get wanted() {
-      return wanted;
-    },
+    resolved: (packages) => packages.resolved(ecosystem, wanted),
     get notes() {
       return chosen.notes;
     },
@@ -358,6 +357,17 @@ function needsOfCall(options: NeedsOfCallOptions): CallNeeds {
       wanted = packages === "auto" ? chosen.specsOf(imported) : packages;
       return withPackages(known, ecosystem, wanted);
     },
+  };
+}
+
+/** What a call needs whose language has no packages. */
+function withoutPackages(options: NeedsOfCallOptions): CallNeeds {
+  return {
+    ...noExtraNeeds(options.settings, options),
+    resolved: () => [],
+    notes: [],
+    leaveOut: () => false,
+    explain: (error) => error,
   };
 }
 

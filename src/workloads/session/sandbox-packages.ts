@@ -1,6 +1,6 @@
 import type { MountSpec } from "../../engines/container-spec.ts";
 import type { PackageView } from "../../packages/package-view.ts";
-import { packageFolders } from "../../packages/install/package-manager.ts";
+import { packageFolders } from "../../packages/package-manager.ts";
 import type { ProvidedPackages } from "../../packages/provided-packages.ts";
 import { packageName, type Ecosystem } from "../../policy/package-specs.ts";
 import type { SessionPackages } from "./session-packages.ts";

@@ -1,19 +1,19 @@
+import type { LanguageName, ChosenRuntimeName } from "../../languages/language-table.ts";
 import type { ImageOrigin } from "../../policy/image-reference.ts";
 import type { Demand } from "../../engines/assert-enforceable.ts";
 import type { Engine } from "../../engines/engine.ts";
 import type { Isolation } from "../../policy/isolation.ts";
-import type { JavaScriptRuntime, Language } from "../../policy/language.ts";
 import type { Limits } from "../../policy/limits.ts";
 import type { NetworkPolicy } from "../../policy/network/network.ts";
 import type { ProgramSecret } from "../../sandbox/program-secret.ts";
 
 /** A checked call of `run_code` (SPEC SE0); every value is within the policy already. */
 export interface SessionCall {
-  readonly language: Language;
+  readonly language: LanguageName;
   /** Where its variables are; undefined: the context of its runtime. Only in a session that keeps variables. */
   readonly context: string | undefined;
   /** Undefined: Bun, where the engine has it. */
-  readonly runtime: JavaScriptRuntime | undefined;
+  readonly runtime: ChosenRuntimeName | undefined;
   readonly code: string;
   readonly arguments: readonly string[];
   readonly stdin: AsyncIterable<Uint8Array>;

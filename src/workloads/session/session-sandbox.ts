@@ -7,7 +7,7 @@ import { codeFolder } from "../../policy/session-profile.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
 import { SharedNetwork } from "../../sandbox/shared-network.ts";
 import type { WatchedScratch } from "../run/watched-scratch.ts";
-import type { ImportedModule } from "../program/imported-modules.ts";
+import type { ImportedModule } from "../../languages/imported-modules.ts";
 import { WaitingRunner } from "../program/waiting-runner.ts";
 import type { Context } from "./variables/contexts.ts";
 import type { KeptInterpreter } from "./variables/kept-interpreter.ts";

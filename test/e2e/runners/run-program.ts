@@ -1,15 +1,16 @@
+import { type RuntimeName, runtimeOf } from "../../../src/languages/language-table.ts";
 import { spawn } from "node:child_process";
 import { chmod, mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { runnerCommand, toolchains, type Toolchain } from "../../../src/workloads/program/languages.ts";
+import { runnerCommand } from "../../../src/workloads/program/runner-command.ts";
 import { readRunner } from "../../../src/workloads/program/read-runner.ts";
 import { encodeJob, type RunnerFile } from "../../../src/workloads/program/runner-job.ts";
 import type { Program } from "./program.ts";
 
 /** An interpreter on this machine and what it should run. */
 export interface Setting {
-  readonly toolchain: Toolchain;
+  readonly toolchain: RuntimeName;
   /** Path of the interpreter. */
   readonly interpreter: string;
   readonly mainFile: string;
@@ -101,7 +102,7 @@ async function run(command: readonly string[], { cwd, input, setting, program }:
   const [file = "", ...rest] = command;
   const child = spawn(file, rest, {
     cwd,
-    env: { PATH: "/usr/bin:/bin", HOME: cwd, ...toolchains[setting.toolchain].environment, ...program.environment },
+    env: { PATH: "/usr/bin:/bin", HOME: cwd, ...runtimeOf(setting.toolchain).environment, ...program.environment },
     timeout: 60_000,
     killSignal: "SIGKILL",
   });

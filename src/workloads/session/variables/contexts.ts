@@ -1,7 +1,12 @@
+import {
+  type ChosenRuntimeName,
+  languageTable,
+  runtimeNames,
+  type LanguageName,
+  type RuntimeName,
+} from "../../../languages/language-table.ts";
 import { Turns } from "../../../base/turns.ts";
 import { GloveboxError } from "../../../errors/glovebox-error.ts";
-import type { JavaScriptRuntime, Language } from "../../../policy/language.ts";
-import { toolchains, type Toolchain } from "../../program/languages.ts";
 
 /** Contexts of one session at once, those of the runtimes included. */
 const maxContexts = 8;
@@ -10,8 +15,8 @@ const maxContexts = 8;
 export interface ContextSpec {
   readonly name: string;
   /** Of its first call; TypeScript and JavaScript are both at home in a context of Bun or Node. */
-  readonly language: Language;
-  readonly toolchain: Toolchain;
+  readonly language: LanguageName;
+  readonly toolchain: RuntimeName;
   /** Where its interpreter begins, an absolute path of the sandbox. */
   readonly workingDirectory: string;
 }
@@ -19,8 +24,8 @@ export interface ContextSpec {
 /** One interpreter's worth of variables in a session (SPEC SE7), also while no interpreter is alive. */
 export class Context {
   readonly name: string;
-  readonly language: Language;
-  readonly toolchain: Toolchain;
+  readonly language: LanguageName;
+  readonly toolchain: RuntimeName;
   readonly workingDirectory: string;
   /** Milliseconds since the epoch. */
   readonly createdAtMs: number;
@@ -136,19 +141,21 @@ export class Contexts {
 export function usualIn(
   name: string,
   known: Context | undefined,
-): { readonly language?: Language; readonly runtime?: JavaScriptRuntime } {
+): { readonly language?: LanguageName; readonly runtime?: ChosenRuntimeName } {
   const toolchain = known?.toolchain ?? ownRuntime(name);
   if (toolchain === undefined) return {};
-  if (toolchain === "python") return { language: "python" };
-  return { runtime: toolchain, ...(known === undefined ? {} : { language: known.language }) };
+  const [only, ...others] = languageTable.filter(({ runtimes }) => runtimes.some((each) => each.name === toolchain));
+  // Of a language that nothing else runs, none can be asked for.
+  if (only?.runtimes.length === 1 && others.length === 0) return { language: only.name as LanguageName };
+  return { runtime: toolchain as ChosenRuntimeName, ...(known === undefined ? {} : { language: known.language }) };
 }
 
 /** The runtime whose calls without a context use the one of this name. */
-function ownRuntime(name: string): Toolchain | undefined {
-  return Object.hasOwn(toolchains, name) ? (name as Toolchain) : undefined;
+function ownRuntime(name: string): RuntimeName | undefined {
+  return runtimeNames.find((each) => each === name);
 }
 
-function otherRuntime({ name, toolchain }: ContextSpec, own: Toolchain): GloveboxError {
+function otherRuntime({ name, toolchain }: ContextSpec, own: RuntimeName): GloveboxError {
   return new GloveboxError("INVALID_REQUEST", `Context ${name} runs with ${own}, not with ${toolchain}.`, {
     suggestion: `Choose another name for a context of ${toolchain}, or leave language and runtime out for that of ${name}.`,
     context: { field: "context", context: name, runtime: own },

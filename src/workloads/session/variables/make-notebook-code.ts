@@ -1,23 +1,26 @@
+import { node } from "../../../languages/javascript.ts";
+import type { LanguageName } from "../../../languages/language-table.ts";
 import { fileURLToPath } from "node:url";
 import { z } from "zod";
 import { mebibyte } from "../../../base/bytes.ts";
 import { runLimitedChild } from "../../../base/limited-child.ts";
 import type { CallOptions } from "../../../engines/engine.ts";
 import { GloveboxError } from "../../../errors/glovebox-error.ts";
-import type { Language } from "../../../policy/language.ts";
 import type { CompiledFiles } from "../../program/compile-files.ts";
 import { withPlainSpecifiers } from "../../program/npm-specifiers.ts";
 import type { CompileTypeScript } from "../../program/typescript-compiler.ts";
-import { interpreterMain } from "./start-interpreter.ts";
 import type { Kit } from "../../../base/kit.ts";
 
 /** What one call of a session that keeps variables is to run. */
 export interface NotebookInput {
   /** The code's file, as mistakes name it. */
   readonly path: string;
-  readonly language: Exclude<Language, "python">;
+  readonly language: LanguageName;
   readonly code: string;
 }
+
+/** Of the interpreter of JavaScript. */
+const mainFile = node.notebook.main;
 
 /** Makes a call's code into what the interpreter runs. @throws TIMEOUT, CANCELLED, INVALID_REQUEST for what breaks a parser */
 export type MakeNotebookCode = (input: NotebookInput, options: CallOptions) => Promise<CompiledFiles>;
@@ -63,7 +66,7 @@ export function createNotebookCode(options: NotebookCodeOptions): MakeNotebookCo
     }
     if ("mistake" in made) return { syntaxError: { file: path, ...made.mistake } };
     if ("needsCompiler" in made) throw tooMuch();
-    return { files: [{ path: interpreterMain.javascript, content: Buffer.from(`${made.code}\n//${made.places}`) }] };
+    return { files: [{ path: mainFile, content: Buffer.from(`${made.code}\n//${made.places}`) }] };
   };
 }
 

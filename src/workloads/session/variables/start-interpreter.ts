@@ -1,35 +1,32 @@
-import { readPackagedScript } from "../../../base/packaged-script.ts";
+import { runtimeOf, type RuntimeName } from "../../../languages/language-table.ts";
 import type { CallOptions } from "../../../engines/engine.ts";
 import { codeFolder } from "../../../policy/session-profile.ts";
-import type { Toolchain } from "../../program/languages.ts";
+import { GloveboxError } from "../../../errors/glovebox-error.ts";
+import type { Notebook } from "../../../languages/language.ts";
+import { readRunnerFile } from "../../program/read-runner.ts";
 import { encodeJob } from "../../program/runner-job.ts";
 import type { RunnerKind } from "../../program/waiting-runner.ts";
 import type { SessionSandbox } from "../session-sandbox.ts";
 import type { Context } from "./contexts.ts";
 import { KeptInterpreter } from "./kept-interpreter.ts";
 
-/** The interpreter's own file, in the folder of its context. */
-export const interpreterMain = { python: "main.py", javascript: "main.js" } as const;
-
-/** Its files, by their paths in that folder. */
-const scripts: Readonly<Record<keyof typeof interpreterMain, Readonly<Record<string, URL>>>> = {
-  python: {
-    [interpreterMain.python]: new URL("../../../../images/runners/python-interpreter.py", import.meta.url),
-    "charts.py": new URL("../../../../images/runners/python-charts.py", import.meta.url),
-    "lines.py": new URL("../../../../images/runners/python-lines.py", import.meta.url),
-  },
-  javascript: {
-    [interpreterMain.javascript]: new URL("../../../../images/runners/javascript-interpreter.cjs", import.meta.url),
-  },
-};
-
 /** What a context's interpreter is started as: its file is in a folder of its own, since several may start at once. */
 export function interpreterKind({ name, toolchain }: Context): RunnerKind {
-  return { toolchain, mainFile: `${name}/${interpreterMain[interpreterOf(toolchain)]}` };
+  return { toolchain, mainFile: `${name}/${notebookOf(toolchain).main}` };
 }
 
-function interpreterOf(toolchain: Toolchain): keyof typeof interpreterMain {
-  return toolchain === "python" ? "python" : "javascript";
+/** @throws UNSUPPORTED for a runtime that keeps no variables */
+export function notebookOf(runtime: RuntimeName): Notebook {
+  const { notebook } = runtimeOf(runtime);
+  if (notebook !== null) return notebook;
+  throw new GloveboxError(
+    "UNSUPPORTED",
+    `Sessions with keep_variables run no ${runtime}: nothing keeps its variables.`,
+    {
+      suggestion: "Use a session without keep_variables, or another language.",
+      context: { field: "language", runtime },
+    },
+  );
 }
 
 /**
@@ -49,13 +46,9 @@ export async function startInterpreter(
     return known;
   }
   const { sandbox, profile } = live;
-  const language = interpreterOf(context.toolchain);
-  const main = interpreterMain[language];
+  const { main, files: scripts } = notebookOf(context.toolchain);
   const files = await Promise.all(
-    Object.entries(scripts[language]).map(async ([path, file]) => ({
-      path,
-      content: Buffer.from(await readPackagedScript(file)),
-    })),
+    Object.entries(scripts).map(async ([path, file]) => ({ path, content: Buffer.from(await readRunnerFile(file)) })),
   );
   const process = await live.runner.take(interpreterKind(context), options);
   const job = encodeJob({

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { GloveboxError } from "../../errors/glovebox-error.ts";
+import { GloveboxError } from "../errors/glovebox-error.ts";
 import { installFailed } from "./install-failed.ts";
-import { RecentFailures } from "../packages.ts";
+import { RecentFailures } from "./packages.ts";
 
 describe("RecentFailures", () => {
   it("tries what failed again after ten minutes, and what was cancelled at once", async () => {

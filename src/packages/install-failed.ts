@@ -1,5 +1,5 @@
-import type { Isolation } from "../../policy/isolation.ts";
-import { GloveboxError, type GloveboxErrorOptions } from "../../errors/glovebox-error.ts";
+import type { Isolation } from "../policy/isolation.ts";
+import { GloveboxError, type GloveboxErrorOptions } from "../errors/glovebox-error.ts";
 
 /** The error of packages that cannot be installed; `reason` is one line. */
 export function installFailed(

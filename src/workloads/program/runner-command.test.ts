@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { needsCompiling, runnerCommand } from "./languages.ts";
+import { runtimeOf } from "../../languages/language-table.ts";
+import { runnerCommand } from "./runner-command.ts";
 
 describe("runnerCommand", () => {
   const source = "text of $(the) 'runner'\n";
@@ -39,11 +40,11 @@ describe("runnerCommand", () => {
 
 describe("needsCompiling", () => {
   it.each(["main.ts", "a/b.mts", "c.cts", "v.tsx"])("%s, for Node alone", (path) => {
-    expect(needsCompiling("node", path)).toBe(true);
-    expect(needsCompiling("bun", path)).toBe(false);
+    expect(runtimeOf("node").needsCompiling(path)).toBe(true);
+    expect(runtimeOf("bun").needsCompiling(path)).toBe(false);
   });
 
   it.each(["main.js", "types.d.ts", "a.d.mts", "data.json", "ts", "a.ts.txt", "main.py"])("not %s", (path) => {
-    expect(needsCompiling("node", path)).toBe(false);
+    expect(runtimeOf("node").needsCompiling(path)).toBe(false);
   });
 });

@@ -4,9 +4,9 @@ import {
   javascriptSyntaxPrograms,
   pythonSyntaxPrograms,
   typescriptSyntaxPrograms,
-} from "../../../test/fixtures/syntax-errors/programs.ts";
-import { findSyntaxError } from "./syntax-error.ts";
-import type { Toolchain } from "./languages.ts";
+} from "../../test/fixtures/syntax-errors/programs.ts";
+import { findSyntaxError } from "./language-table.ts";
+import type { RuntimeName } from "./language-table.ts";
 
 interface Output {
   readonly interpreter: string;
@@ -17,7 +17,7 @@ interface Output {
 }
 
 const outputs = JSON.parse(
-  readFileSync(new URL("../../../test/fixtures/syntax-errors/outputs.json", import.meta.url), "utf8"),
+  readFileSync(new URL("../../test/fixtures/syntax-errors/outputs.json", import.meta.url), "utf8"),
 ) as Output[];
 const programs = {
   python: pythonSyntaxPrograms,
@@ -38,7 +38,7 @@ describe("findSyntaxError reads what the interpreters really wrote", () => {
           content: Buffer.from(text),
         }),
       );
-      const toolchain = interpreter.replace(/[\d.]+$/, "") as Toolchain;
+      const toolchain = interpreter.replace(/[\d.]+$/, "") as RuntimeName;
       const found = findSyntaxError({ toolchain, stderr, exitCode, files });
       const expected = known.expectedFrom?.[interpreter] ?? known.expected;
       expect(found === null ? null : `${found.file}:${found.line}:${found.column}`).toBe(expected);

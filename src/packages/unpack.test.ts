@@ -106,7 +106,7 @@ describe("unpack", () => {
 describe("packers", () => {
   const runFile = promisify(execFile);
   const packer = (name: string): Promise<string> =>
-    readFile(new URL(`../../../images/packers/${name}`, import.meta.url), "utf8");
+    readFile(new URL(`../../images/packers/${name}`, import.meta.url), "utf8");
 
   beforeEach(async () => {
     const root = path.join(folder, "in");

@@ -1,15 +1,15 @@
-import type { PackageInterpreter } from "./package-interpreter.ts";
+import type { RuntimeName } from "../languages/language-table.ts";
 import { createHash } from "node:crypto";
 import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { untilCancelled } from "../../base/abort.ts";
-import { kibibyte } from "../../base/bytes.ts";
-import { createId } from "../../base/id.ts";
-import type { Engine } from "../../engines/engine.ts";
-import { GloveboxError } from "../../errors/glovebox-error.ts";
-import type { Limits } from "../../policy/limits.ts";
-import { runSandboxCommand } from "../../sandbox/sandbox-command.ts";
-import type { Caller, Sandboxes } from "../../sandbox/sandboxes.ts";
+import { untilCancelled } from "../base/abort.ts";
+import { kibibyte } from "../base/bytes.ts";
+import { createId } from "../base/id.ts";
+import type { Engine } from "../engines/engine.ts";
+import { GloveboxError } from "../errors/glovebox-error.ts";
+import type { Limits } from "../policy/limits.ts";
+import { runSandboxCommand } from "../sandbox/sandbox-command.ts";
+import type { Caller, Sandboxes } from "../sandbox/sandboxes.ts";
 import { installerPlan } from "./installer-plan.ts";
 import type { PackageManager } from "./package-manager.ts";
 
@@ -32,7 +32,7 @@ export interface InstallerQuestion {
   /** Of the engine's `images.identity`. */
   readonly image: string;
   readonly ociRuntime: string | undefined;
-  readonly interpreter: PackageInterpreter;
+  readonly interpreter: RuntimeName;
   /** Whether it is the host that installs, outside a sandbox: what it installs is kept apart. */
   readonly onHost: boolean;
 }

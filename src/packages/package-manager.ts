@@ -1,12 +1,12 @@
-import type { PackageInterpreter } from "./package-interpreter.ts";
-import { isolatedPython } from "../../sandbox/isolated-python.ts";
-import { runsInterpretersOnly } from "../../engines/capabilities.ts";
-import { readPackagedScript } from "../../base/packaged-script.ts";
+import type { RuntimeName } from "../languages/language-table.ts";
+import { isolatedPython } from "../sandbox/isolated-python.ts";
+import { runsInterpretersOnly } from "../engines/capabilities.ts";
+import { readPackagedScript } from "../base/packaged-script.ts";
 import { bunCommand } from "./bun-command.ts";
 import { agedPipCommand, npmAgeOptions, secondsOf, type MinAge } from "./min-age.ts";
-import type { Ecosystem } from "../../policy/package-specs.ts";
-import { pythonLibraryFolder, pythonSetFolder, pythonStartFolder } from "../set-layout.ts";
-import type { Sandbox } from "../../sandbox/sandbox.ts";
+import type { Ecosystem } from "../policy/package-specs.ts";
+import { pythonLibraryFolder, pythonSetFolder, pythonStartFolder } from "./set-layout.ts";
+import type { Sandbox } from "../sandbox/sandbox.ts";
 
 /** What installs: whichever of them the sandbox that will run the code has. */
 export type PackageManager = "bun" | "npm" | "pip";
@@ -107,7 +107,7 @@ for (const folder of folders) fs.mkdirSync(folder, { recursive: true });
 fs.writeFileSync(folders[0] + "/package.json", '{"private":true}');`,
 };
 
-export function prepareCommand(interpreter: PackageInterpreter, sandbox: InstallSandbox): readonly string[] {
+export function prepareCommand(interpreter: RuntimeName, sandbox: InstallSandbox): readonly string[] {
   const folders = [sandbox.folderOf(installFolder), sandbox.folderOf(homeFolder)];
   if (interpreter === "python") return ["python3", "-c", prepareScripts.python, ...folders];
   return [interpreter, "-e", prepareScripts.node, ...folders];
@@ -137,7 +137,7 @@ export function installEnvironment(sandbox: InstallSandbox): Readonly<Record<str
 /** Argument vector that writes what was installed to standard output, as `readPackage` reads it. */
 export async function packCommand(
   manager: PackageManager,
-  interpreter: PackageInterpreter,
+  interpreter: RuntimeName,
   sandbox: InstallSandbox,
 ): Promise<readonly string[]> {
   const folder = sandbox.folderOf(keptFolders[manager]);
@@ -146,7 +146,7 @@ export async function packCommand(
 }
 
 async function readPacker(file: string): Promise<string> {
-  return readPackagedScript(new URL(`../../../images/packers/${file}`, import.meta.url));
+  return readPackagedScript(new URL(`../../images/packers/${file}`, import.meta.url));
 }
 
 /** What the output of npm has where it would have started a process. */

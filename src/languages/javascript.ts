@@ -1,9 +1,43 @@
-import type { FailureReport } from "./failure-report.ts";
-import type { Toolchain } from "./languages.ts";
-import { findPythonSyntaxError } from "./python-syntax-error.ts";
-import { workFolder, type RunnerFile } from "./runner-job.ts";
-import type { SourcePlace } from "./source-place.ts";
-import { fileURLToPath } from "node:url";
+import { becomeProgram, saveRunner, type FailureReport, type Runtime, type SourcePlace } from "./language.ts";
+
+/** Node looks for package.json in the folder where it starts, and remembers that there was none. */
+const startScript = `${saveRunner} && cd "$1" || exit 125; ${becomeProgram}`;
+const runnerName = "runner.cjs";
+
+export const node = {
+  name: "node",
+  interpreter: "node",
+  image: "language",
+  runnerFile: "node-runner.cjs",
+  start: ({ interpreter, main, source, runnerFolder }) => [
+    ...["sh", "-c", startScript, "sh", runnerFolder, runnerName, source],
+    ...[interpreter, "--require", `${runnerFolder}/${runnerName}`, main],
+  ],
+  environment: {},
+  needsCompiling: (path) => /\.[cm]?tsx?$/.test(path) && !/\.d\.[cm]?ts$/.test(path),
+  findSyntaxError: findNodeSyntaxError,
+  missingModule: /^(?:Uncaught )?Error(?: \[ERR_MODULE_NOT_FOUND\])?: Cannot find (?:package|module) '([^'\n]+)'/gm,
+  importedModules: null,
+  notebook: {
+    main: "main.js",
+    files: { "main.js": "javascript-interpreter.cjs" },
+    rewritesCode: true,
+  },
+} as const satisfies Runtime;
+
+export const bun = {
+  name: "bun",
+  interpreter: "bun",
+  image: "session",
+  runnerFile: "bun-runner.mjs",
+  start: ({ interpreter, source }) => [interpreter, "-e", source],
+  environment: {},
+  needsCompiling: () => false,
+  findSyntaxError: findBunSyntaxError,
+  missingModule: /^error: Cannot find (?:package|module) ['"]([^'"\n]+)['"]/gm,
+  importedModules: null,
+  notebook: node.notebook,
+} as const satisfies Runtime;
 
 /** The error and its stack, and then nothing but the version: an error that nobody caught. */
 const end = /^\nSyntaxError: ([^\n]+)\n {4}at ([^\n]+)(?:\n {4}at [^\n]+)*(?:\n\s*Node\.js v[^\n]+)?$/;
@@ -39,7 +73,8 @@ function lastLines(text: string, count: number): string {
 function pathOf(name: string): string {
   if (!name.startsWith("file:")) return name;
   try {
-    return fileURLToPath(name, { windows: false });
+    const { host, pathname } = new URL(name);
+    return host === "" && !/%2f/i.test(pathname) ? decodeURIComponent(pathname) : name;
   } catch {
     // A program may write what looks like a URL; no file has this name.
     return name;
@@ -68,42 +103,4 @@ function lastReport(stderr: string): string {
   const errors = stderr.replace(/\n\nBun v[^\n]+$/, "");
   const running = errors.lastIndexOf("\n      at ");
   return running === -1 ? errors : errors.slice(running + 1);
-}
-
-/** What a program left behind that may not even have started. */
-export interface FailedProgram {
-  readonly toolchain: Toolchain;
-  readonly stderr: string;
-  readonly exitCode: number;
-  /** The job's files; files that the program wrote itself do not count. */
-  readonly files: readonly RunnerFile[];
-  /** What the interpreter calls a file; default: the path in the working folder. */
-  readonly nameOf?: ((path: string) => string) | undefined;
-}
-
-const readers: Readonly<Record<Toolchain, (report: FailureReport) => SourcePlace | null>> = {
-  python: findPythonSyntaxError,
-  node: findNodeSyntaxError,
-  bun: findBunSyntaxError,
-};
-
-/** An uncaught error is at the end; longer ones are not searched for. */
-const tailCharacters = 32_768;
-
-/**
- * Where a file of the job is not valid in its language, if that is what ended the program; told from what the
- * interpreter wrote last. Bad text that the program itself parses (JSON, `eval`, `new Function`) is no such thing.
- */
-export function findSyntaxError({
-  toolchain,
-  stderr,
-  exitCode,
-  files,
-  nameOf = (path) => `${workFolder}/${path}`,
-}: FailedProgram): SourcePlace | null {
-  if (exitCode === 0) return null;
-  return readers[toolchain]({
-    stderr: stderr.slice(-tailCharacters).replaceAll("\r\n", "\n").trimEnd(),
-    files: new Map(files.map((file) => [nameOf(file.path), file])),
-  });
 }

@@ -1,23 +1,23 @@
-import type { PackageInterpreter } from "./package-interpreter.ts";
-import { cancelled, throwIfCancelled } from "../../base/abort.ts";
-import type { Engine, Process } from "../../engines/engine.ts";
-import type { Limits } from "../../policy/limits.ts";
-import type { Ecosystem } from "../../policy/package-specs.ts";
-import type { Sandbox } from "../../sandbox/sandbox.ts";
-import type { Caller, Sandboxes } from "../../sandbox/sandboxes.ts";
+import type { RuntimeName } from "../languages/language-table.ts";
+import { cancelled, throwIfCancelled } from "../base/abort.ts";
+import type { Engine, Process } from "../engines/engine.ts";
+import type { Limits } from "../policy/limits.ts";
+import type { Ecosystem } from "../policy/package-specs.ts";
+import type { Sandbox } from "../sandbox/sandbox.ts";
+import type { Caller, Sandboxes } from "../sandbox/sandboxes.ts";
 import { installFailed } from "./install-failed.ts";
 import { installerPlan } from "./installer-plan.ts";
 import type { MinAge } from "./min-age.ts";
 import { packCommand, type PackageManager } from "./package-manager.ts";
-import { diskBytesOf } from "../disk-bytes.ts";
-import { layOutPythonSet } from "../set-layout.ts";
+import { diskBytesOf } from "./disk-bytes.ts";
+import { layOutPythonSet } from "./set-layout.ts";
 import { unpack, type Unpacked } from "./unpack.ts";
 
 export interface Installation {
   readonly engine: Engine;
   readonly image: string;
   readonly ociRuntime: string | undefined;
-  readonly interpreter: PackageInterpreter;
+  readonly interpreter: RuntimeName;
   readonly manager: PackageManager;
   readonly ecosystem: Ecosystem;
   readonly specs: readonly string[];

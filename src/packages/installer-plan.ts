@@ -1,7 +1,7 @@
-import { gibibyte, mebibyte } from "../../base/bytes.ts";
-import { withinCeilings, type Limits } from "../../policy/limits.ts";
-import { temporaryFolder, workFolder } from "../../policy/scratch.ts";
-import type { SandboxPlan } from "../../sandbox/sandbox-plan.ts";
+import { gibibyte, mebibyte } from "../base/bytes.ts";
+import { withinCeilings, type Limits } from "../policy/limits.ts";
+import { temporaryFolder, workFolder } from "../policy/scratch.ts";
+import type { SandboxPlan } from "../sandbox/sandbox-plan.ts";
 
 const temporaryBytes = 64 * mebibyte;
 /** Time beyond the installation's own before any sweep may take the sandbox. */

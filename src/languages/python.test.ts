@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { codingLine, codingNotices } from "./coding-line.ts";
+import { codeNotices } from "./language-table.ts";
+import { codingLine } from "./python.ts";
 
 describe("codingLine", () => {
   it.each([
@@ -15,9 +16,9 @@ describe("codingLine", () => {
   });
 });
 
-describe("codingNotices", () => {
+describe("codeNotices", () => {
   it("warn where Python would show other characters than the author wrote", () => {
-    expect(codingNotices("# coding: latin-1\nprint('é')", "python")).toEqual([
+    expect(codeNotices("# coding: latin-1\nprint('é')", "python")).toEqual([
       expect.stringContaining("beyond ASCII as latin-1") as string,
     ]);
   });
@@ -29,6 +30,6 @@ describe("codingNotices", () => {
     ["print('é')", "python"],
     ["# coding: latin-1\nprint('é')", "javascript"],
   ] as const)("are none for %j in %s", (code, language) => {
-    expect(codingNotices(code, language)).toEqual([]);
+    expect(codeNotices(code, language)).toEqual([]);
   });
 });
