@@ -1,5 +1,5 @@
-import { constants, type Dir, type Stats } from "node:fs";
-import { chmod, lstat, mkdir, open, opendir, realpath, type FileHandle } from "node:fs/promises";
+import { constants, type Stats } from "node:fs";
+import { chmod, lstat, mkdir, open, opendir, readdir, realpath, type FileHandle } from "node:fs/promises";
 import path from "node:path";
 
 /** Linux's O_PATH, which Node does not name. */
@@ -220,15 +220,17 @@ export class HostFolder implements AsyncDisposable {
 
   /** One at a time, as there may be millions, unless they are sorted. */
   async *#names(isSorted: boolean): AsyncGenerator<Buffer, void, undefined> {
+    const self = this.#within(Buffer.from("."));
+    if (isSorted) {
+      const all = (await readdir(self, { encoding: "buffer" })).map((bytes) => ({ bytes, name: bytes.toString() }));
+      all.sort((one, other) => (one.name < other.name ? -1 : Number(one.name > other.name)));
+      for (const { bytes } of all) yield bytes;
+      return;
+    }
     // Each byte is a character of Latin-1: no name is lost.
-    const listed = await opendir(this.#within(Buffer.from(".")), { encoding: "latin1", bufferSize: 256 });
-    const names = namesOf(listed);
-    if (!isSorted) return yield* names;
-    const all: Buffer[] = [];
-    for await (const name of names) all.push(name);
-    const byName = all.map((bytes) => ({ bytes, name: bytes.toString() }));
-    byName.sort((one, other) => (one.name < other.name ? -1 : one.name > other.name ? 1 : 0));
-    for (const { bytes } of byName) yield bytes;
+    for await (const { name } of await opendir(self, { encoding: "latin1", bufferSize: 256 })) {
+      yield Buffer.from(name, "latin1");
+    }
   }
 
   /** Null for a folder that is closed to us and belongs to another user than the one whose folders are opened again. */
@@ -264,8 +266,4 @@ function unlessGone(_: string, error: unknown): void {
 
 function modeToLookInto(mode: number): number {
   return (mode & 0o7777) | mayLookInto;
-}
-
-async function* namesOf(folder: Dir): AsyncGenerator<Buffer, void, undefined> {
-  for await (const { name } of folder) yield Buffer.from(name, "latin1");
 }

@@ -90,4 +90,20 @@ export const preloadSabotages: readonly Sabotage[] = [
     test: "src/engines/local/preload/end-strays.test.ts",
     name: "ends a user's programs that start others and end at every moment",
   },
+  {
+    id: "preload: what a program closes to itself is not measured",
+    file: "src/engines/local/preload/usage-watches.ts",
+    find: "reopensOf: stat?.uid, ",
+    replace: "",
+    test: "src/engines/local/preload/usage-watches.test.ts",
+    name: "as on linux > counts what is in folders that the program has closed",
+  },
+  {
+    id: "preload: folders too deep to measure hold nothing",
+    file: "src/engines/local/preload/usage-watches.ts",
+    find: "total = Number.POSITIVE_INFINITY",
+    replace: "total += 0",
+    test: "src/engines/local/preload/usage-watches.test.ts",
+    name: "as on linux > is endless for folders too deep",
+  },
 ];

@@ -99,12 +99,14 @@ export class PreloadLauncher {
   readonly memoryIntervalMs: number | null;
   /** Real paths of folders, which have no limit of their own and must be measured. */
   readonly unlimitedFolders: readonly string[];
+  readonly platform: NodeJS.Platform;
   readonly #parts: PreloadLauncherParts;
 
   constructor(parts: PreloadLauncherParts) {
     this.#parts = parts;
     this.memoryIntervalMs = memoryIntervalMs(parts.host.platform);
     this.unlimitedFolders = [...parts.folder.places.values()];
+    this.platform = parts.host.platform;
   }
 
   /** Opens streams for a program that is to be launched. */

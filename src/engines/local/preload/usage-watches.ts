@@ -3,8 +3,9 @@ import { unknownStats, type ContainerStats } from "../../container-stats.ts";
 import type { PreloadLauncher } from "./preload-launcher.ts";
 import type { PreloadRun } from "./preload-run.ts";
 import { formatBytes } from "../../../base/bytes.ts";
-import { lstat, readdir } from "node:fs/promises";
-import { join } from "node:path";
+import { HostFolder } from "../../../base/host-folder.ts";
+import { lstat } from "node:fs/promises";
+import { basename, dirname } from "node:path";
 
 interface MemoryWatchOptions {
   /** For all programs of a container together. */
@@ -79,34 +80,42 @@ class MemoryWatch {
   }
 }
 
-/** Bytes that everything below the folders takes on disk; what goes away meanwhile does not count. */
-async function folderSize(folders: readonly string[]): Promise<number> {
+/** Folders in folders, each of which is held open while it is measured. */
+const maxDepth = 500;
+const tooDeep = `folders are more than ${maxDepth} deep, where nothing is measured`;
+
+/**
+ * Bytes that everything below the folders takes on disk; what goes away meanwhile does not count. Their programs may do there what
+ * they like meanwhile: no link is followed, and what they close to themselves is opened again. Infinite for folders too deep to
+ * measure.
+ */
+export async function folderSize(folders: readonly string[], platform: NodeJS.Platform): Promise<number> {
   let total = 0;
-  const waiting = [...folders];
-  for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
-    const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
-    for (const entry of entries) {
-      const path = join(folder, entry.name);
-      if (entry.isDirectory()) waiting.push(path);
-      else total += await sizeOnDisk(path);
+  const onTooDeep = (): void => void (total = Number.POSITIVE_INFINITY);
+  for (const place of folders) {
+    const stat = await lstat(place).catch(() => null);
+    // From the folder above, which is ours: a program may close its own.
+    const above = stat && (await HostFolder.of({ stablePath: dirname(place) }, platform).catch(() => null));
+    if (above === null) continue;
+    await using opened = above;
+    const found = opened.walk({ maxDepth, reopensOf: stat?.uid, onTooDeep, onTrouble: () => undefined });
+    for await (const entry of found) {
+      if (entry.level === 1 && entry.name !== basename(place)) entry.passBy();
+      else if (!entry.stat.isDirectory()) total += sizeOnDisk(entry.stat);
     }
   }
   return total;
 }
 
 /** Sparse files take less than their length; Windows tells no blocks. */
-async function sizeOnDisk(path: string): Promise<number> {
-  try {
-    const { blocks, size } = await lstat(path);
-    return blocks === undefined ? size : blocks * 512;
-  } catch {
-    return 0;
-  }
+function sizeOnDisk({ blocks, size }: { readonly blocks?: number; readonly size: number }): number {
+  return blocks === undefined ? size : blocks * 512;
 }
 
 interface DiskWatchOptions {
   /** Real paths. */
   readonly folders: readonly string[];
+  readonly platform: NodeJS.Platform;
   /** For all of them together. */
   readonly limitBytes: number;
   /** Programs that run now. */
@@ -140,12 +149,13 @@ class DiskWatch {
   }
 
   async #measure(): Promise<void> {
-    const { folders, limitBytes, runs } = this.#options;
+    const { folders, platform, limitBytes, runs } = this.#options;
     this.#measuring = true;
-    const bytes = await folderSize(folders);
+    const bytes = await folderSize(folders, platform).catch(() => 0);
     this.#measuring = false;
     if (bytes <= limitBytes) return;
-    const reason = `the program was killed because its files take more than ${formatBytes(limitBytes)}`;
+    const what = Number.isFinite(bytes) ? `files take more than ${formatBytes(limitBytes)}` : tooDeep;
+    const reason = `the program was killed because its ${what}`;
     await Promise.all([...runs].map((run) => run.endFor(reason)));
   }
 }
@@ -163,11 +173,11 @@ export class UsageWatches {
   readonly #disk: DiskWatch | null;
 
   constructor({ spec, launcher, runs }: UsageWatchesOptions) {
-    const { memoryIntervalMs: intervalMs, unlimitedFolders: folders } = launcher;
+    const { memoryIntervalMs: intervalMs, unlimitedFolders: folders, platform } = launcher;
     const scratchBytes = spec.scratch.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
     this.#memory =
       intervalMs === null ? null : new MemoryWatch({ limitBytes: spec.limits.memoryBytes, intervalMs, runs });
-    this.#disk = folders.length === 0 ? null : new DiskWatch({ folders, limitBytes: scratchBytes, runs });
+    this.#disk = folders.length === 0 ? null : new DiskWatch({ folders, platform, limitBytes: scratchBytes, runs });
   }
 
   /** To be called when a program has begun; they stop by themselves. */
