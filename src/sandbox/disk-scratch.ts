@@ -5,7 +5,7 @@ import type { Capabilities } from "../engines/capabilities.ts";
 import type { MountSpec } from "../engines/container-spec.ts";
 import { temporaryFolder, workFolder } from "../policy/scratch.ts";
 import type { Leases } from "./owners/leases.ts";
-import { isPrivateFolder, makePrivateFolder } from "./owners/private-folder.ts";
+import { isPrivateFolder, makePrivateFolder } from "../base/own-folder.ts";
 
 export interface DiskScratchOptions {
   /** Folder of all servers' scratch; made when it is missing, for this user only. */

@@ -5,7 +5,7 @@ import { formatBytes, gibibyte } from "../base/bytes.ts";
 import type { Logger } from "../base/logger.ts";
 import { GloveboxError } from "../errors/glovebox-error.ts";
 import type { Leases } from "./owners/leases.ts";
-import { isPrivateFolder, makePrivateFolder } from "./owners/private-folder.ts";
+import { isPrivateFolder, makePrivateFolder } from "../base/own-folder.ts";
 import { readRoom, reserveOf, type Room } from "./disk-room.ts";
 
 export interface WorkArchivesOptions {

@@ -188,18 +188,18 @@ const otherUsers: readonly Sabotage[] = [
   },
   {
     id: "state: a folder above may be anybody's",
-    file: "src/sandbox/owners/private-folder.ts",
+    file: "../../src/base/own-folder.ts",
     find: "if (owner !== uid && owner !== 0) throw",
     replace: "if (owner < 0) throw",
-    test: "src/sandbox/owners/private-folder.test.ts",
+    test: "src/base/own-folder.test.ts",
     name: "is none when it, or a folder above it, belongs to somebody else",
   },
   {
     id: "state: everybody may exchange a folder above",
-    file: "src/sandbox/owners/private-folder.ts",
+    file: "../../src/base/own-folder.ts",
     find: "(mode & othersMayWrite) !== 0 && (mode & sticky) === 0",
     replace: "false",
-    test: "src/sandbox/owners/private-folder.test.ts",
+    test: "src/base/own-folder.test.ts",
     name: "is none below a folder that everybody may exchange it in",
   },
 ];

@@ -1,7 +1,7 @@
 import { readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { z } from "zod";
-import { isPrivateFolder, makePrivateFolder } from "./private-folder.ts";
+import { isPrivateFolder, makePrivateFolder } from "../../base/own-folder.ts";
 import { isAlive, isSameBoot, type ProcessIdentity } from "./process-identity.ts";
 import type { Kit } from "../../base/kit.ts";
 

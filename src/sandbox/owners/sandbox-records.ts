@@ -1,7 +1,7 @@
 import { readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import type { EngineName } from "../../engines/engine.ts";
-import { isPrivateFolder, makePrivateFolder } from "./private-folder.ts";
+import { isPrivateFolder, makePrivateFolder } from "../../base/own-folder.ts";
 
 /** What is recorded of a live sandbox, so that other commands on this machine can see and end it. */
 export interface SandboxRecord {

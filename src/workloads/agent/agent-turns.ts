@@ -3,7 +3,7 @@ import path from "node:path";
 import { takeFileLock } from "../../base/file-lock.ts";
 import { Turns } from "../../base/turns.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
-import { makePrivateFolder } from "../../sandbox/owners/private-folder.ts";
+import { makePrivateFolder } from "../../base/own-folder.ts";
 
 export interface AgentTurnsOptions {
   /** Folder with the locks of groups; created if missing, for this user only. */

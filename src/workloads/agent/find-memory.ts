@@ -6,7 +6,7 @@ import { mebibyte } from "../../base/bytes.ts";
 import { runLimitedChild } from "../../base/limited-child.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { OpenPlace } from "../../sandbox/mounts/open-place.ts";
-import { makePrivateFolder } from "../../sandbox/owners/private-folder.ts";
+import { makePrivateFolder } from "../../base/own-folder.ts";
 import type { AgentFolders } from "./agent-folders.ts";
 import type { MemorySource } from "./read-memory-files.ts";
 import type { SearchRequest } from "./search-main.ts";
