@@ -31,7 +31,10 @@ export const pythonRuntime = {
 const place =
   /(?:^|\n) {2}File "([^"\n]+)", line (\d+)\n((?: {4}[^\n]*\n){0,2})(SyntaxError|IndentationError|TabError): ([^\n]+)$/;
 
-/** Reads Python 3.8 to 3.14. */
+/**
+ * Reads Python 3.8 to 3.14.
+ * @hostileText Exported for the test that feeds it.
+ */
 export function findPythonSyntaxError({ stderr, files }: FailureReport): SourcePlace | null {
   const found = place.exec(stderr);
   const [, path = "", number = "", shown = "", kind = "", message = ""] = found ?? [];

@@ -8,7 +8,10 @@ import {
 import { invalidValue } from "./invalid-value.ts";
 
 /** The runtime that a request asks for. @throws INVALID_REQUEST for a program that none of them runs */
-export function checkRuntime(runtime: ChosenRuntimeName | undefined, language: LanguageName): ChosenRuntimeName | undefined {
+export function checkRuntime(
+  runtime: ChosenRuntimeName | undefined,
+  language: LanguageName,
+): ChosenRuntimeName | undefined {
   const { title, runtimes } = languageOf(language);
   if (runtime !== undefined && runtimes.every(({ name }) => name !== runtime)) {
     const chosen = languageTable.filter((each) => each.runtimes.length > 1);
