@@ -77,7 +77,7 @@ describe("the recipes of docs/architecture.md", () => {
       imports: 'import { greetContract } from "./greet-contract.ts";\n',
     });
     checkout.addRow("src/operations/handlers.ts", {
-      after: "export const handlers: HandlerTable = new Map<string, () => Promise<Handler>>([",
+      after: "export const handlers: HandlerTable<HandlerNeeds> = new Map<string, LoadHandler<HandlerNeeds>>([",
       row: '  ["greet", async () => (await import("./greet-handler.ts")).greetHandler],',
     });
     checkout.add("src/toy/serve-lines.ts", toyDoor);

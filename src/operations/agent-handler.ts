@@ -6,7 +6,6 @@ import { maxToolingFiles } from "./contract/program-schema.ts";
 import type { RunLimits } from "./handling/request-parts.ts";
 import { runToWire, callListener, imageProvider, resultAlertsSince } from "./handling/to-wire.ts";
 import { handle } from "./handling/handler.ts";
-import type { PlatformParts } from "./handling/platform-parts.ts";
 import { openMounts, type WantedMount } from "./mounts-handler.ts";
 import { runAgentContract, type RunAgentResponse } from "./agent-contract.ts";
 import { utf8Length } from "../base/streams/utf8.ts";
@@ -28,13 +27,25 @@ import { mkdir, realpath } from "node:fs/promises";
 import path from "node:path";
 import type { Host } from "../config/host/host.ts";
 import { openProject } from "./project-handler.ts";
+import type { MountNeeds, RunNeeds, StartNeeds } from "./handling/needs.ts";
+import type { AgentDependencies } from "../workloads/agent/agent-run.ts";
+import type { AgentTurns } from "../workloads/agent/agent-turns.ts";
+
+export type AgentNeeds = StartNeeds &
+  MountNeeds &
+  Omit<RunNeeds<AgentDependencies>, "turns" | "uid"> & {
+    /** Runs of agents, group by group. */
+    readonly agentTurns: AgentTurns;
+    /** Holds the groups' folders if the configuration names no other; null: there is none. */
+    readonly agentDirectory: string | null;
+  };
 
 type Request = RequestOf<typeof runAgentContract>;
 
 /** `run_agent`: a coding agent of a group, in a container of its own. */
 export const runAgentHandler = handle(runAgentContract, run);
 
-async function run(platform: PlatformParts, request: Request, call: OperationCall): Promise<RunAgentResponse> {
+async function run(platform: AgentNeeds, request: Request, call: OperationCall): Promise<RunAgentResponse> {
   const spec = await agentSpecOf(platform, request, call);
   if (spec.group.openFolder !== undefined) await makeAgentStateDirectory(platform.host);
   const { engine, notes } = await platform.chooseEngine(request.engine, {
@@ -104,7 +115,7 @@ type CheckedAgent = Omit<AgentSpec, "mountPolicy" | "openAdditional"> & {
  * The request combined with its group's settings, all of it checked; nothing is opened yet.
  * @throws INVALID_REQUEST naming the field or the key, NOT_FOUND for a group that is not this principal's
  */
-async function agentSpecOf(platform: PlatformParts, request: Request, call: OperationCall): Promise<CheckedAgent> {
+async function agentSpecOf(platform: AgentNeeds, request: Request, call: OperationCall): Promise<CheckedAgent> {
   const { config } = platform;
   const { agents } = config;
   const { name, group, folder } = await targetOf(platform, request, call);
@@ -155,7 +166,7 @@ interface AgentTarget {
 }
 
 /** @throws INVALID_REQUEST naming the field, NOT_FOUND, POLICY_DENIED */
-async function targetOf(platform: PlatformParts, request: Request, call: OperationCall): Promise<AgentTarget> {
+async function targetOf(platform: AgentNeeds, request: Request, call: OperationCall): Promise<AgentTarget> {
   const { project_path: projectPath, main } = request;
   const { agents } = platform.config;
   if (projectPath !== undefined) {
@@ -207,7 +218,7 @@ function networkOf(
 }
 
 /** @throws UNSUPPORTED if the deployment has no folder for groups */
-function foldersOf({ config: { agents }, host, agentDirectory }: PlatformParts): AgentFolderPaths {
+function foldersOf({ config: { agents }, host, agentDirectory }: AgentNeeds): AgentFolderPaths {
   const given = agents.directory ?? agentDirectory;
   if (given === null) {
     throw new GloveboxError("UNSUPPORTED", "This deployment has no agent groups.", {
@@ -227,7 +238,7 @@ function foldersOf({ config: { agents }, host, agentDirectory }: PlatformParts):
 }
 
 /** Where agents keep what they need between runs in a folder: in the user's home, and not in the folder itself. */
-function ownFolders({ config: { agents }, host }: PlatformParts): AgentFolderPaths {
+function ownFolders({ config: { agents }, host }: AgentNeeds): AgentFolderPaths {
   const directory = agentStateDirectory(host);
   const unused = { farmState: null, dashboard: null };
   return {
@@ -286,7 +297,7 @@ export async function realFolder(
  * Opens the folder that an agent is to work in, through the mount gate (SPEC MO5), and makes the one for its state.
  * @throws INVALID_REQUEST and POLICY_DENIED naming project_path and the rule
  */
-async function openAgentFolder(platform: PlatformParts, given: string): Promise<OpenPlace> {
+async function openAgentFolder(platform: MountNeeds, given: string): Promise<OpenPlace> {
   const { project, notices } = await openProject(platform, given, { readOnly: false, field: "project_path" });
   if (!project.readOnly) return project.place;
   await project.place[Symbol.asyncDispose]();

@@ -1,5 +1,4 @@
 import { decodeBase64 } from "./handling/request-parts.ts";
-import type { PlatformParts } from "./handling/platform-parts.ts";
 import { checkFileCount, type ContextFile } from "../policy/request/context-files.ts";
 import {
   openContextFile,
@@ -8,6 +7,7 @@ import {
 } from "../workloads/execute/context-file-reader.ts";
 import { openMountGate } from "./mounts-handler.ts";
 import type { ExecuteRequest } from "./execute-contract.ts";
+import type { MountNeeds } from "./handling/needs.ts";
 
 /**
  * The context files of a request; those given by path, opened through the mount gate, stay open until this is disposed.
@@ -20,7 +20,7 @@ interface OpenContextFiles extends AsyncDisposable {
 
 /** Opens the context files of a request. `field`: the list's name in errors. @throws what `openContextFile` throws */
 export async function openContextFiles(
-  platform: PlatformParts,
+  platform: MountNeeds,
   files: NonNullable<ExecuteRequest["context_files"]>,
   { field, inMemory }: ContextFileOptions = { field: "context_files" },
 ): Promise<OpenContextFiles> {

@@ -4,7 +4,6 @@ import { effectiveSettings } from "../config/describe-config.ts";
 import type { ChooseOptions, EngineChoice, Engines } from "../engines/discover.ts";
 import { isOnlyByName, productEngines, hintsOf, type EngineHints } from "../engines/engine-table.ts";
 import { GloveboxError } from "../errors/glovebox-error.ts";
-import type { PlatformParts } from "./handling/platform-parts.ts";
 import { checkChoice } from "../policy/choice.ts";
 import { defaultSessionImage } from "../policy/session-profile.ts";
 import type { OperationCall } from "./contract/operation-contract.ts";
@@ -30,6 +29,19 @@ import { assertEnforceable, optionalDemands } from "../engines/assert-enforceabl
 import type { EngineConnection, EngineSetup } from "../engines/engine-setup.ts";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { Config, LoadedConfig } from "../config/config.ts";
+import type { Host } from "../config/host/host.ts";
+import type { EngineChooser } from "./handling/engine-chooser.ts";
+
+export interface DoctorNeeds extends Pick<EngineChooser, "openState"> {
+  readonly config: Config;
+  /** Where the values of `config` come from; null if it was built by hand. */
+  readonly loaded: LoadedConfig | null;
+  readonly host: Host;
+  readonly engines: Engines;
+  /** Engine for requests that name none; overrides the configuration's. */
+  readonly defaultEngine: string | undefined;
+}
 
 /** Settings of this machine's kernel that matter to every engine on it; null if there is no such file. */
 interface KernelSettings {
@@ -418,7 +430,7 @@ function substitutes(warnings: readonly string[], fix: string): Finding {
 /** For the operator only: it shows the configuration and its file's path. */
 export const doctorHandler = handle(doctorContract, run);
 
-async function run(parts: PlatformParts, _request: unknown, { signal }: OperationCall): Promise<DoctorResponse> {
+async function run(parts: DoctorNeeds, _request: unknown, { signal }: OperationCall): Promise<DoctorResponse> {
   const { engines, config, host, loaded, defaultEngine } = parts;
   const nodeVersion = readNodeVersion();
   const measure = {
@@ -457,7 +469,7 @@ async function run(parts: PlatformParts, _request: unknown, { signal }: Operatio
 }
 
 /** Uses the very check that refuses runs. */
-async function refusalOf({ openState }: Pick<PlatformParts, "openState">): Promise<DoctorResponse["refused"] | null> {
+async function refusalOf({ openState }: Pick<DoctorNeeds, "openState">): Promise<DoctorResponse["refused"] | null> {
   try {
     await openState();
     return null;

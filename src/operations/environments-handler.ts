@@ -1,10 +1,9 @@
 import { createId } from "../base/id.ts";
-import type { PlatformParts } from "./handling/platform-parts.ts";
 import { checkEnvironmentId } from "../policy/request/environment-id.ts";
 import { projectFolder, type EnvironmentSpec, type Project } from "../workloads/environment/environment-spec.ts";
 import { projectTools, type ImageName } from "../workloads/dependencies/project-tools.ts";
 import { readProject } from "../workloads/project/read-project.ts";
-import { openEnvironment } from "../workloads/environment/open-environment.ts";
+import { openEnvironment, type OpenEnvironment } from "../workloads/environment/open-environment.ts";
 import type { RequestOf, OperationCall } from "./contract/operation-contract.ts";
 import { handle } from "./handling/handler.ts";
 import { limitsToWire, callListener, errorOfRun, resultAlertsSince } from "./handling/to-wire.ts";
@@ -25,14 +24,20 @@ import { hasLabels } from "./contract/request-schemas.ts";
 import { maxToolingFiles } from "./contract/program-schema.ts";
 import { resolveLimits } from "../policy/resolve-limits.ts";
 import { invalidField } from "../errors/glovebox-error.ts";
+import type { MountNeeds, StartNeeds } from "./handling/needs.ts";
+import type { ImageListener } from "../workloads/program/ensure-image.ts";
+
+export type EnvironmentNeeds = StartNeeds &
+  MountNeeds &
+  Omit<OpenEnvironment, "id" | "name" | "engine" | "readSpec" | "host" | "onProgress" | keyof ImageListener>;
 
 type CreateRequest = RequestOf<typeof createEnvironmentContract>;
 
-/** `create_environment`: a container that commands createEnvironment in until it is destroyed. */
+/** `create_environment`: a container that commands run in until it is destroyed. */
 export const createEnvironmentHandler = handle(createEnvironmentContract, createEnvironment);
 
 async function createEnvironment(
-  platform: PlatformParts,
+  platform: EnvironmentNeeds,
   request: CreateRequest,
   call: OperationCall,
 ): Promise<CreateEnvironmentResponse> {
@@ -83,7 +88,7 @@ async function createEnvironment(
 }
 
 /** Everything except the project is checked before anything is started. */
-function specOf(platform: PlatformParts, request: CreateRequest, id: string, principal: string): EnvironmentSpec {
+function specOf(platform: EnvironmentNeeds, request: CreateRequest, id: string, principal: string): EnvironmentSpec {
   const { config } = platform;
   const environment = readVariables(request);
   const asker = { principal, kind: "environment", taken: Object.keys(environment) } as const;
@@ -104,7 +109,7 @@ function specOf(platform: PlatformParts, request: CreateRequest, id: string, pri
 
 /** The request's image, or the deployment's for what the commands need. @throws INVALID_REQUEST */
 function imageOf(
-  platform: PlatformParts,
+  platform: EnvironmentNeeds,
   { image }: CreateRequest,
   needed: ImageName,
 ): Pick<EnvironmentSpec, "image" | "imageOrigin"> {
@@ -115,7 +120,7 @@ function imageOf(
 
 /** The image for the files of a project, where the request has none. @throws NOT_FOUND, PERMISSION_DENIED */
 async function imageForProject(
-  platform: PlatformParts,
+  platform: EnvironmentNeeds,
   request: CreateRequest,
   { place }: Project,
 ): Promise<Pick<EnvironmentSpec, "image" | "imageOrigin">> {
@@ -132,35 +137,38 @@ function readPreparation(
 }
 
 /** `list_environments`: the caller's own. */
-export const listEnvironmentsHandler = handle(listEnvironmentsContract, async ({ environments }, { label }, call) => {
-  const all = await environments.list(call.principal);
-  const own = all.filter(({ spec }) => hasLabels(spec.labels, label));
-  return {
-    environments: await Promise.all(
-      own.map(async (environment) => {
-        const home = await environment.currentIds().catch(() => null);
-        return {
-          env_id: environment.spec.id,
-          name: environment.spec.name ?? null,
-          container_id: home?.containerId ?? null,
-          mount_path: projectFolder,
-          image: environment.spec.image,
-          engine: environment.engineName,
-          labels: { ...environment.spec.labels },
-          created_at: new Date(environment.createdAtMs).toISOString(),
-          read_only: environment.spec.project?.readOnly ?? false,
-          running_commands: environment.commandCount,
-          running_processes: environment.processes.running.length,
-        };
-      }),
-    ),
-  };
-});
+export const listEnvironmentsHandler = handle(
+  listEnvironmentsContract,
+  async ({ environments }: EnvironmentNeeds, { label }, call) => {
+    const all = await environments.list(call.principal);
+    const own = all.filter(({ spec }) => hasLabels(spec.labels, label));
+    return {
+      environments: await Promise.all(
+        own.map(async (environment) => {
+          const home = await environment.currentIds().catch(() => null);
+          return {
+            env_id: environment.spec.id,
+            name: environment.spec.name ?? null,
+            container_id: home?.containerId ?? null,
+            mount_path: projectFolder,
+            image: environment.spec.image,
+            engine: environment.engineName,
+            labels: { ...environment.spec.labels },
+            created_at: new Date(environment.createdAtMs).toISOString(),
+            read_only: environment.spec.project?.readOnly ?? false,
+            running_commands: environment.commandCount,
+            running_processes: environment.processes.running.length,
+          };
+        }),
+      ),
+    };
+  },
+);
 
 /** `destroy_environment`: ends what runs in it and removes its container. */
 export const destroyEnvironmentHandler = handle(
   destroyEnvironmentContract,
-  async ({ environments }, { env_id: id }, { principal }) => {
+  async ({ environments }: EnvironmentNeeds, { env_id: id }, { principal }) => {
     const report = await environments.destroy(id, principal);
     return {
       env_id: id,
@@ -177,7 +185,7 @@ type CommandRequest = RequestOf<typeof runCommandContract>;
 export const runCommandHandler = handle(runCommandContract, runCommand);
 
 async function runCommand(
-  platform: PlatformParts,
+  platform: EnvironmentNeeds,
   request: CommandRequest,
   call: OperationCall,
 ): Promise<RunCommandResponse> {

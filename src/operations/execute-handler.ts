@@ -1,6 +1,5 @@
 import { codeNotices, imageKeyOf } from "../languages/language-table.ts";
 import { textBytes } from "../base/streams/chunks.ts";
-import type { PlatformParts } from "./handling/platform-parts.ts";
 import { checkArguments } from "../policy/request/arguments.ts";
 import { parseGlobs } from "../policy/glob.ts";
 import { checkCode } from "../policy/request/code.ts";
@@ -20,11 +19,15 @@ import { programToWire, callListener, imageProvider, resultAlertsSince } from ".
 import { checkRuntime } from "../policy/request/runtime.ts";
 import { openContextFiles } from "./context-files.ts";
 import { executeCodeContract, type ExecuteResponse } from "./execute-contract.ts";
+import type { MountNeeds, RunNeeds, StartNeeds } from "./handling/needs.ts";
+import type { ExecuteDependencies } from "../workloads/execute/execution.ts";
+
+export type ExecuteNeeds = StartNeeds & MountNeeds & RunNeeds<ExecuteDependencies>;
 
 type Request = RequestOf<typeof executeCodeContract>;
 
 /** `execute_code`: a program in a fresh sandbox that is removed right after. */
-export const executeCodeHandler = handle(executeCodeContract, (platform, request, call) =>
+export const executeCodeHandler = handle(executeCodeContract, (platform: ExecuteNeeds, request, call) =>
   executeRequest(platform, request, { call }),
 );
 
@@ -43,7 +46,7 @@ export interface ExecuteCircumstances {
 
 /** Runs a program in a fresh sandbox. @throws INVALID_REQUEST, POLICY_DENIED, and what `execute` throws */
 export async function executeRequest(
-  platform: PlatformParts,
+  platform: ExecuteNeeds,
   request: Request,
   circumstances: ExecuteCircumstances,
 ): Promise<ExecuteResponse> {
@@ -83,7 +86,7 @@ export async function executeRequest(
 
 /** Everything is checked before anything is started. */
 function specOf(
-  platform: PlatformParts,
+  platform: ExecuteNeeds,
   request: Request,
   { call, mounts = [], timeoutMs, work }: ExecuteCircumstances,
   given: { readonly contextFiles: readonly ContextFile[]; readonly secrets: readonly ProgramSecret[] },

@@ -1,13 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { Redaction } from "../policy/redaction.ts";
 import type { ContentHead, OperationCall } from "./contract/operation-contract.ts";
-import type { PlatformParts } from "./handling/platform-parts.ts";
-import { downloadFileHandler, uploadFileHandler } from "./files-handler.ts";
+import { downloadFileHandler, uploadFileHandler, type FileNeeds } from "./files-handler.ts";
 
 type Work = (files: object, call: object) => Promise<unknown>;
 
 /** An environment whose work is done again in a new container, as after the loss of one. */
-function replacedOnce(files: object, redaction = new Redaction([])): PlatformParts {
+function replacedOnce(files: object, redaction = new Redaction([])): FileNeeds {
   const environment = {
     spec: { id: "env" },
     redaction: () => redaction,
@@ -16,7 +15,7 @@ function replacedOnce(files: object, redaction = new Redaction([])): PlatformPar
       return { result, restarted: true, warnings: [], toolingFiles: null };
     },
   };
-  return { environments: { find: async () => environment } } as unknown as PlatformParts;
+  return { environments: { find: async () => environment } } as unknown as FileNeeds;
 }
 
 async function* pieces(...texts: readonly (string | Error)[]): AsyncGenerator<Uint8Array, void, undefined> {

@@ -29,33 +29,40 @@ import type { FileContent } from "../sandbox/files/file-way.ts";
 import type { SandboxFiles } from "../sandbox/files/sandbox-files.ts";
 import type { CallOptions } from "../engines/engine.ts";
 import type { OperationCall } from "./contract/operation-contract.ts";
-import type { PlatformParts } from "./handling/platform-parts.ts";
 import type { Environment } from "../workloads/environment/environment.ts";
 import { projectFolder } from "../workloads/environment/environment-spec.ts";
 import { insidePath } from "../sandbox/files/inside-path.ts";
 import { useFiles } from "../workloads/session/use-files.ts";
 import type { Session } from "../workloads/session/session.ts";
 import { callListener } from "./handling/to-wire.ts";
-import { reachSandbox } from "./live-sandbox-handler.ts";
-import { sessionOf } from "./session-handler.ts";
+import { reachSandbox, type LiveSandboxNeeds } from "./live-sandbox-handler.ts";
+import { sessionOf, type SessionNeeds } from "./session-handler.ts";
+import type { Environments } from "../workloads/environment/environments.ts";
+
+export interface FileNeeds extends SessionNeeds, LiveSandboxNeeds {
+  readonly environments: Environments;
+}
 
 /** `list_files`: what is in a folder of an environment or a session. */
-export const listFilesHandler = handle(listFilesContract, async (platform, { path = ".", ...fields }, call) => {
-  const place = await filePlaceOf(platform, fields, call);
-  const used = await place.use((files, how) => listFiles(files, absolutePath(place, path), how), { writes: false });
-  const redaction = place.redaction();
-  const files = used.result.files.map(({ path: name, type, sizeBytes }) => ({
-    path: redaction.text(name),
-    type,
-    size_bytes: sizeBytes,
-  }));
-  return { ...aboutUse(place, used, secretWarnings(redaction)), files, truncated: used.result.truncated };
-});
+export const listFilesHandler = handle(
+  listFilesContract,
+  async (platform: FileNeeds, { path = ".", ...fields }, call) => {
+    const place = await filePlaceOf(platform, fields, call);
+    const used = await place.use((files, how) => listFiles(files, absolutePath(place, path), how), { writes: false });
+    const redaction = place.redaction();
+    const files = used.result.files.map(({ path: name, type, sizeBytes }) => ({
+      path: redaction.text(name),
+      type,
+      size_bytes: sizeBytes,
+    }));
+    return { ...aboutUse(place, used, secretWarnings(redaction)), files, truncated: used.result.truncated };
+  },
+);
 
 /** `read_file`: a file of an environment or a session, or a piece of it. */
 export const readFileHandler = handle(
   readFileContract,
-  async (platform, { path, encoding, offset = 0, limit = maxFileBytes, ...fields }, call) => {
+  async (platform: FileNeeds, { path, encoding, offset = 0, limit = maxFileBytes, ...fields }, call) => {
     const place = await filePlaceOf(platform, fields, call);
     const wanted = { path: absolutePath(place, path), offset, limit };
     const used = await place.use((files, how) => readFile(files, wanted, how), { writes: false });
@@ -77,7 +84,7 @@ export const readFileHandler = handle(
 /** `write_file`: a file into an environment or a session. */
 export const writeFileHandler = handle(
   writeFileContract,
-  async (platform, { path, content: text, encoding = "utf8", ...fields }, call) => {
+  async (platform: FileNeeds, { path, content: text, encoding = "utf8", ...fields }, call) => {
     const place = await writablePlaceOf(platform, fields, call);
     const content = encoding === "base64" ? decodeBase64(text, "content") : Buffer.from(text, encoding);
     const wanted = { path: absolutePath(place, path), content };
@@ -95,7 +102,11 @@ export const writeFileHandler = handle(
 /** `edit_file`: an exact replacement in a file of an environment or a session. */
 export const editFileHandler = handle(
   editFileContract,
-  async (platform, { path, old_text: oldText, new_text: newText, replace_all: all = false, ...fields }, call) => {
+  async (
+    platform: FileNeeds,
+    { path, old_text: oldText, new_text: newText, replace_all: all = false, ...fields },
+    call,
+  ) => {
     const place = await filePlaceOf(platform, fields, call);
     const wanted = { path: absolutePath(place, path), oldText, newText, all };
     const used = await place
@@ -144,7 +155,7 @@ interface Part {
 /** `download_file`: a file, or a part of it, as the output of the call, at its reader's pace. */
 export const downloadFileHandler = handle(
   downloadFileContract,
-  async (platform, { path, offset, limit, last, ...fields }, call) => {
+  async (platform: FileNeeds, { path, offset, limit, last, ...fields }, call) => {
     if (last !== undefined && (offset ?? limit) !== undefined) {
       throw invalidField("last", "to be left out beside offset and limit", last);
     }
@@ -169,7 +180,7 @@ export const downloadFileHandler = handle(
 /** `upload_file`: the input of the call as a file, once all of it has come. */
 export const uploadFileHandler = handle(
   uploadFileContract,
-  async (platform, { path, size_bytes: announced = null, ...fields }, call) => {
+  async (platform: FileNeeds, { path, size_bytes: announced = null, ...fields }, call) => {
     const { stdin } = call;
     if (stdin === undefined) throw invalidField("input", "the content of the file", "nothing");
     const place = await anyPlaceOf(platform, fields, call);
@@ -276,7 +287,7 @@ interface ReachedPlace extends Pick<FilePlace, "use"> {
 }
 
 /** The place that a request means; it must already exist. @throws INVALID_REQUEST, NOT_FOUND */
-async function filePlaceOf(platform: PlatformParts, fields: PlaceFields, call: OperationCall): Promise<FilePlace> {
+async function filePlaceOf(platform: FileNeeds, fields: PlaceFields, call: OperationCall): Promise<FilePlace> {
   assertOnePlace(fields);
   const { env_id: id } = fields;
   if (id !== undefined) return inEnvironment(await platform.environments.find(id, call.principal), call);
@@ -289,7 +300,7 @@ async function filePlaceOf(platform: PlatformParts, fields: PlaceFields, call: O
 }
 
 /** The same, or a new session if none is named. @throws INVALID_REQUEST, NOT_FOUND, what `sessionOf` throws */
-async function writablePlaceOf(platform: PlatformParts, fields: PlaceFields, call: OperationCall): Promise<FilePlace> {
+async function writablePlaceOf(platform: FileNeeds, fields: PlaceFields, call: OperationCall): Promise<FilePlace> {
   assertOnePlace(fields);
   if (fields.env_id !== undefined) return filePlaceOf(platform, fields, call);
   const { session } = await sessionOf(platform, { session_id: fields.session_id }, call);
@@ -298,7 +309,7 @@ async function writablePlaceOf(platform: PlatformParts, fields: PlaceFields, cal
 
 /** An environment, a session or a live sandbox; it must already exist. @throws INVALID_REQUEST, NOT_FOUND, UNSUPPORTED */
 async function anyPlaceOf(
-  platform: PlatformParts,
+  platform: FileNeeds,
   { sandbox_id: id, ...fields }: PlaceFields & { readonly sandbox_id?: string | undefined },
   call: OperationCall,
 ): Promise<ReachedPlace> {
@@ -341,7 +352,7 @@ function inEnvironment(environment: Environment, { signal }: OperationCall): Fil
   };
 }
 
-function inSession(session: Session, platform: PlatformParts, call: OperationCall): FilePlace {
+function inSession(session: Session, platform: FileNeeds, call: OperationCall): FilePlace {
   return {
     about: { session_id: session.id },
     startFolder: session.folder,

@@ -1,10 +1,42 @@
-import type { Handler, HandlerTable } from "./handling/handler.ts";
+import type { HandlerTable, LoadHandler } from "./handling/handler.ts";
+import type { AgentNeeds } from "./agent-handler.ts";
+import type { DoctorNeeds } from "./doctor-handler.ts";
+import type { EnvironmentNeeds } from "./environments-handler.ts";
+import type { ExecuteNeeds } from "./execute-handler.ts";
+import type { FileNeeds } from "./files-handler.ts";
+import type { ImageNeeds } from "./images-handler.ts";
+import type { LogNeeds } from "./logs-handler.ts";
+import type { MetricsNeeds } from "./metrics-handler.ts";
+import type { PackageNeeds } from "./packages-handler.ts";
+import type { PreviewNeeds } from "./previews-handler.ts";
+import type { ProcessNeeds } from "./processes-handler.ts";
+import type { ProjectNeeds } from "./project-handler.ts";
+import type { ProveNeeds } from "./prove-handler.ts";
+import type { SandboxPlaceNeeds } from "./sandboxes-handler.ts";
+import type { TestNeeds } from "./tests-handler.ts";
+
+/** What the handlers need, all together: the platform makes it, and each handler sees what it names. */
+export type HandlerNeeds = AgentNeeds &
+  DoctorNeeds &
+  EnvironmentNeeds &
+  ExecuteNeeds &
+  FileNeeds &
+  ImageNeeds &
+  LogNeeds &
+  MetricsNeeds &
+  PackageNeeds &
+  PreviewNeeds &
+  ProcessNeeds &
+  ProjectNeeds &
+  ProveNeeds &
+  SandboxPlaceNeeds &
+  TestNeeds;
 
 /**
  * What loads the handler of each operation of the table, by its name: a process loads those that it is asked for. Only the
  * platform knows them.
  */
-export const handlers: HandlerTable = new Map<string, () => Promise<Handler>>([
+export const handlers: HandlerTable<HandlerNeeds> = new Map<string, LoadHandler<HandlerNeeds>>([
   ["run_code", async () => (await import("./session-handler.ts")).runCodeHandler],
   ["open_session", async () => (await import("./session-handler.ts")).openSessionHandler],
   ["list_sessions", async () => (await import("./session-handler.ts")).listSessionsHandler],

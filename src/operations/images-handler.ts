@@ -1,8 +1,7 @@
 import { GloveboxError } from "../errors/glovebox-error.ts";
 import type { Engine } from "../engines/engine.ts";
-import type { PlatformParts } from "./handling/platform-parts.ts";
 import { defaultSessionImage } from "../policy/session-profile.ts";
-import { agentOfImage, imageOfAgent, agentImageFor } from "../workloads/agent/agent-image.ts";
+import { agentOfImage, imageOfAgent, agentImageFor, type AgentImages } from "../workloads/agent/agent-image.ts";
 import { agentNames } from "../policy/agent-names.ts";
 import type { OperationCall } from "./contract/operation-contract.ts";
 import { handle } from "./handling/handler.ts";
@@ -27,9 +26,19 @@ import { exportPrepared } from "../workloads/export-prepared.ts";
 import { importPrepared } from "../workloads/import-prepared.ts";
 import type { PreparedFile } from "../workloads/manifest.ts";
 import type { Config } from "../config/config.ts";
+import type { StartNeeds } from "./handling/needs.ts";
+import type { BaseImage } from "../workloads/session/base-image.ts";
+
+export interface ImageNeeds extends Pick<
+  StartNeeds,
+  "config" | "host" | "chooseEngine" | "checkImage" | "provideImage"
+> {
+  readonly baseImage: BaseImage;
+  readonly agentImages: AgentImages;
+}
 
 /** The default images of the deployment, and whether the engine has them. */
-export const listImagesHandler = handle(listImagesContract, async (platform, request, call) => {
+export const listImagesHandler = handle(listImagesContract, async (platform: ImageNeeds, request, call) => {
   const engine = await imageEngine(platform, request.engine, call);
   const uses = usesOfImages(platform.config);
   const others = agentNames.map(imageOfAgent).filter((image) => !uses.has(image));
@@ -38,7 +47,7 @@ export const listImagesHandler = handle(listImagesContract, async (platform, req
 });
 
 /** Pulls or builds images ahead of their first use. */
-export const pullImagesHandler = handle(pullImagesContract, async (platform, request, call) => {
+export const pullImagesHandler = handle(pullImagesContract, async (platform: ImageNeeds, request, call) => {
   const engine = await imageEngine(platform, request.engine, call);
   const listener = callListener(call);
   const named = request.images?.map((image, index) => platform.checkImage(image, `images[${index}]`));
@@ -62,7 +71,7 @@ export const pullImagesHandler = handle(pullImagesContract, async (platform, req
 });
 
 /** Rebuilds Glovebox's own images, with the Bun and the agents of this version. */
-export const buildImagesHandler = handle(buildImagesContract, async (platform, request, call) => {
+export const buildImagesHandler = handle(buildImagesContract, async (platform: ImageNeeds, request, call) => {
   const { images = [defaultSessionImage] } = request;
   images.forEach(checkOwnImage);
   const engine = await imageEngine(platform, request.engine, call);
@@ -86,11 +95,7 @@ function checkOwnImage(image: string, index: number): void {
 
 async function rows(
   images: readonly string[],
-  {
-    platform,
-    engine,
-    call,
-  }: { readonly platform: PlatformParts; readonly engine: Engine; readonly call: OperationCall },
+  { platform, engine, call }: { readonly platform: ImageNeeds; readonly engine: Engine; readonly call: OperationCall },
 ): Promise<ImageRow[]> {
   const uses = usesOfImages(platform.config);
   return Promise.all(
@@ -104,7 +109,7 @@ async function rows(
 }
 
 /** `export_prepared`: images and Bun for a machine without a network. */
-export const exportPreparedHandler = handle(exportPreparedContract, async (platform, request, call) => {
+export const exportPreparedHandler = handle(exportPreparedContract, async (platform: ImageNeeds, request, call) => {
   const { host, config } = platform;
   const engine = request.engine === embeddedEngine ? null : await imageEngine(platform, request.engine, call);
   const references = [...defaultImages(config), ...(request.e2b === true ? templateImages(config) : [])];
@@ -125,7 +130,7 @@ export const exportPreparedHandler = handle(exportPreparedContract, async (platf
 });
 
 /** `import_prepared`: imports such a folder. */
-export const importPreparedHandler = handle(importPreparedContract, async (platform, request, call) => {
+export const importPreparedHandler = handle(importPreparedContract, async (platform: ImageNeeds, request, call) => {
   const { host } = platform;
   const isEmbedded = request.engine === embeddedEngine;
   const files = await importPrepared({
@@ -151,7 +156,7 @@ function toWire(files: readonly PreparedFile[]): PreparedResponse {
 }
 
 /** The engine of a request about images. @throws UNSUPPORTED for an engine without images, ENGINE_UNAVAILABLE */
-async function imageEngine(platform: PlatformParts, name: string | undefined, call: OperationCall): Promise<Engine> {
+async function imageEngine(platform: ImageNeeds, name: string | undefined, call: OperationCall): Promise<Engine> {
   const { engine } = await platform.chooseEngine(name, { containers: true, signal: call.signal });
   if ((await engine.capabilities(call)).images) return engine;
   throw new GloveboxError(

@@ -40,11 +40,16 @@ import {
   ownerGone,
   sandboxEnded,
   sandboxNotFound,
+  type SandboxesNeeds,
 } from "./sandboxes-handler.ts";
-import type { PlatformParts } from "./handling/platform-parts.ts";
+import type { Host } from "../config/host/host.ts";
+
+export interface LiveSandboxNeeds extends SandboxesNeeds {
+  readonly host: Host;
+}
 
 /** Runs one program in a live sandbox, next to its own programs. */
-export const execInSandboxHandler = handle(execInSandboxContract, async (platform, request, call) => {
+export const execInSandboxHandler = handle(execInSandboxContract, async (platform: LiveSandboxNeeds, request, call) => {
   const spec = { ...readProgram(request), command: readCommand(request.command, "command"), asProgram: true };
   const place = await reachSandbox(platform, request.sandbox_id, call);
   if (!place.isHere) return place.ask(execInSandboxContract, { ...request, sandbox_id: place.id }, call);
@@ -91,7 +96,7 @@ function readProgram({
 }
 
 /** A program in its own terminal inside a live sandbox. */
-export const openTerminalHandler = handle(openTerminalContract, async (platform, request, call) => {
+export const openTerminalHandler = handle(openTerminalContract, async (platform: LiveSandboxNeeds, request, call) => {
   const { environment, workingDirectory, user } = readProgram(request);
   const command = request.command === undefined ? null : readCommand(request.command, "command");
   const size = { columns: request.columns, rows: request.rows };
@@ -120,26 +125,32 @@ async function followSizes(program: AddedProgram, sizes: AsyncIterable<TerminalS
 }
 
 /** Copies a file or folder of this machine into a live sandbox. */
-export const copyIntoSandboxHandler = handle(copyIntoSandboxContract, async (platform, request, call) => {
-  const source = checkPath(request.source, "source");
-  const place = await reachSandbox(platform, request.sandbox_id, call);
-  if (!place.isHere) return copyIntoServer(place.ask, platform.host, { ...request, sandbox_id: place.id }, call);
-  const budget = new CopyBudget({ maxBytes: request.max_bytes, maxEntries: request.max_entries });
-  const { id, files } = place.sandbox;
-  await copyIn({ ...platform.host, files, source, target: request.target, budget }, { signal: call.signal });
-  return responseOf(id, budget);
-});
+export const copyIntoSandboxHandler = handle(
+  copyIntoSandboxContract,
+  async (platform: LiveSandboxNeeds, request, call) => {
+    const source = checkPath(request.source, "source");
+    const place = await reachSandbox(platform, request.sandbox_id, call);
+    if (!place.isHere) return copyIntoServer(place.ask, platform.host, { ...request, sandbox_id: place.id }, call);
+    const budget = new CopyBudget({ maxBytes: request.max_bytes, maxEntries: request.max_entries });
+    const { id, files } = place.sandbox;
+    await copyIn({ ...platform.host, files, source, target: request.target, budget }, { signal: call.signal });
+    return responseOf(id, budget);
+  },
+);
 
 /** Copies a file or folder of a live sandbox to this machine. */
-export const copyOutOfSandboxHandler = handle(copyOutOfSandboxContract, async (platform, request, call) => {
-  const target = checkPath(request.target, "target");
-  const place = await reachSandbox(platform, request.sandbox_id, call);
-  if (!place.isHere) return copyOutOfServer(place.ask, platform.host, { ...request, sandbox_id: place.id }, call);
-  const budget = new CopyBudget({ maxBytes: request.max_bytes, maxEntries: request.max_entries });
-  const { id, files } = place.sandbox;
-  await copyOut({ ...platform.host, files, source: request.source, target, budget }, { signal: call.signal });
-  return responseOf(id, budget);
-});
+export const copyOutOfSandboxHandler = handle(
+  copyOutOfSandboxContract,
+  async (platform: LiveSandboxNeeds, request, call) => {
+    const target = checkPath(request.target, "target");
+    const place = await reachSandbox(platform, request.sandbox_id, call);
+    if (!place.isHere) return copyOutOfServer(place.ask, platform.host, { ...request, sandbox_id: place.id }, call);
+    const budget = new CopyBudget({ maxBytes: request.max_bytes, maxEntries: request.max_entries });
+    const { id, files } = place.sandbox;
+    await copyOut({ ...platform.host, files, source: request.source, target, budget }, { signal: call.signal });
+    return responseOf(id, budget);
+  },
+);
 
 /** The totals of a copy. */
 function responseOf(id: string, { entries, bytes, warnings }: CopyBudget): CopyResponse {
@@ -153,7 +164,7 @@ function checkPath(given: string, field: string): string {
 }
 
 /** A file or folder of a live sandbox as a tar archive, the output of the call. */
-export const packFilesHandler = handle(packFilesContract, async (platform, request, call) => {
+export const packFilesHandler = handle(packFilesContract, async (platform: LiveSandboxNeeds, request, call) => {
   const place = await reachSandbox(platform, request.sandbox_id, call);
   if (!place.isHere) return place.ask(packFilesContract, { ...request, sandbox_id: place.id }, call);
   const budget = new CopyBudget({ maxBytes: request.max_bytes, maxEntries: request.max_entries });
@@ -165,7 +176,7 @@ export const packFilesHandler = handle(packFilesContract, async (platform, reque
 });
 
 /** Unpacks a tar archive, the input of the call, into a live sandbox. */
-export const unpackFilesHandler = handle(unpackFilesContract, async (platform, request, call) => {
+export const unpackFilesHandler = handle(unpackFilesContract, async (platform: LiveSandboxNeeds, request, call) => {
   const { target, name, content_only: isContentOnly = false } = request;
   if (call.stdin === undefined) throw noArchive();
   const place = await reachSandbox(platform, request.sandbox_id, call);
@@ -249,7 +260,7 @@ type FoundPlace =
  * it is out of reach
  */
 export async function reachSandbox(
-  platform: PlatformParts,
+  platform: LiveSandboxNeeds,
   word: string,
   { principal, isOperator = false, signal }: Pick<OperationCall, "principal" | "isOperator" | "signal">,
 ): Promise<FoundPlace> {
@@ -267,7 +278,7 @@ export async function reachSandbox(
   return { isHere: false, id, ask: platform.peers.at(address) };
 }
 
-async function unknownSandbox(platform: PlatformParts, id: string, signal: AbortSignal | undefined): Promise<Error> {
+async function unknownSandbox(platform: LiveSandboxNeeds, id: string, signal: AbortSignal | undefined): Promise<Error> {
   const found = await findSandboxes(platform, undefined, signal);
   const ids = found.map(({ row }) => row.sandbox_id);
   return ids.includes(id) ? ownerElsewhere(id) : sandboxNotFound(id, ids);

@@ -4,10 +4,12 @@ import type { Peers } from "../peers/peers.ts";
 import { entryToWire, offsetsOf, droppedEntry, type LogEntry, type LogStream } from "../telemetry/log-entry.ts";
 import type { OperationCall, RequestOf } from "./contract/operation-contract.ts";
 import { handle } from "./handling/handler.ts";
-import type { PlatformParts } from "./handling/platform-parts.ts";
+import type { Store } from "../store/store.ts";
+import type { SandboxLogs } from "../telemetry/sandbox-logs.ts";
+import type { Environments } from "../workloads/environment/environments.ts";
+import { meantSandbox, type SandboxesNeeds } from "./sandboxes-handler.ts";
 import { entryLimit, readLogsContract, type ReadLogsResponse } from "./logs-contract.ts";
 import type { LogRing } from "../telemetry/log-ring.ts";
-import { meantSandbox } from "./sandboxes-handler.ts";
 
 /** A sandbox whose log the principal may read. */
 interface FoundLog {
@@ -18,7 +20,13 @@ interface FoundLog {
 }
 
 /** Where to look for a log. */
-type LogPlaces = Pick<PlatformParts, "logs" | "store" | "environments" | "sandboxes" | "records">;
+export interface LogNeeds extends Pick<SandboxesNeeds, "sandboxes" | "records" | "peers"> {
+  /** The newest output of each sandbox, line by line. */
+  readonly logs: SandboxLogs;
+  /** Null: nothing is stored. */
+  readonly store: Store | null;
+  readonly environments: Environments;
+}
 
 /**
  * The log of a sandbox by its id, its container's id or, while it lives, its name or the beginning of its id, or of an environment's current sandbox. The operator can read
@@ -26,7 +34,7 @@ type LogPlaces = Pick<PlatformParts, "logs" | "store" | "environments" | "sandbo
  * @throws NOT_FOUND, also for other principals' logs
  */
 async function findLog(
-  places: LogPlaces,
+  places: LogNeeds,
   id: string,
   { principal, isOperator = false }: Pick<OperationCall, "principal" | "isOperator">,
 ): Promise<FoundLog> {
@@ -44,7 +52,7 @@ async function findLog(
   return findLog(places, meant, { principal, isOperator });
 }
 
-async function ofEnvironment({ environments }: LogPlaces, id: string, principal: string): Promise<string | null> {
+async function ofEnvironment({ environments }: LogNeeds, id: string, principal: string): Promise<string | null> {
   try {
     return (await (await environments.find(id, principal)).currentIds()).sandboxId;
   } catch (error) {
@@ -78,11 +86,7 @@ interface Page {
 const maxPageBytes = 8 * 1024 * 1024;
 
 /** From memory, or from the store if they are no longer in memory. */
-export async function readPage(
-  { store }: Pick<PlatformParts, "store">,
-  log: FoundLog,
-  query: PageQuery,
-): Promise<Page> {
+export async function readPage({ store }: Pick<LogNeeds, "store">, log: FoundLog, query: PageQuery): Promise<Page> {
   const { ring, sandbox, principal } = log;
   const isHeld = ring !== undefined && query.offset >= ring.firstOffset;
   if (!isHeld && store !== null) {
@@ -146,7 +150,7 @@ function bounded(entries: readonly LogEntry[]): readonly LogEntry[] {
  * `read_logs`: from the memory of this process, and from the store for what is no longer there; for the operator also
  * from the memory of the user's other processes.
  */
-export const readLogsHandler = handle(readLogsContract, async (platform, request, call) => {
+export const readLogsHandler = handle(readLogsContract, async (platform: LogNeeds, request, call) => {
   const { peers } = platform;
   const isAlone = peers === null || call.isOperator !== true;
   try {
@@ -180,7 +184,7 @@ async function askOthers(
 type ReadRequest = RequestOf<typeof readLogsContract>;
 
 async function read(
-  platform: PlatformParts,
+  platform: LogNeeds,
   { id, stream, offset: from, tail, limit, wait_seconds: waitSeconds = 0 }: ReadRequest,
   call: OperationCall,
 ): Promise<ReadLogsResponse> {
@@ -202,7 +206,7 @@ async function read(
 }
 
 /** The offset after the newest entry. */
-async function endOfLog({ store }: PlatformParts, { ring, sandbox, principal }: FoundLog): Promise<number> {
+async function endOfLog({ store }: LogNeeds, { ring, sandbox, principal }: FoundLog): Promise<number> {
   if (ring !== undefined) return ring.nextOffset;
   const last = await store?.lastEntry({ sandbox, principal });
   return last === undefined || last === null ? 0 : last.offset + offsetsOf(last);
@@ -218,7 +222,7 @@ interface Waiting {
 
 /** The first page with entries, or the last one before the time is up. */
 async function withNews(
-  platform: PlatformParts,
+  platform: LogNeeds,
   log: FoundLog,
   { query, page: first, waitSeconds, signal }: Waiting,
 ): Promise<Page> {

@@ -1,6 +1,6 @@
 import { GloveboxError } from "../errors/glovebox-error.ts";
 import { handle } from "./handling/handler.ts";
-import { meantSandbox, sandboxNotFound } from "./sandboxes-handler.ts";
+import { meantSandbox, sandboxNotFound, type SandboxesNeeds } from "./sandboxes-handler.ts";
 import {
   getMetricsContract,
   sandboxStatsContract,
@@ -10,15 +10,22 @@ import {
 } from "./metrics-contract.ts";
 import type { SandboxRecord } from "../sandbox/owners/sandbox-records.ts";
 import type { OperationCall } from "./contract/operation-contract.ts";
-import type { PlatformParts } from "./handling/platform-parts.ts";
-import type { SampledSandbox } from "../telemetry/sampler.ts";
+import type { SampledSandbox, Sampler } from "../telemetry/sampler.ts";
 import { mebibyte } from "../base/bytes.ts";
 import type { MetricsSample } from "../telemetry/sample.ts";
+import type { Logger } from "../base/logger.ts";
+import type { AlertBook } from "../telemetry/alert-book.ts";
+
+export interface MetricsNeeds extends Pick<SandboxesNeeds, "sandboxes" | "findLive" | "records" | "leases" | "peers"> {
+  readonly sampler: Sampler;
+  readonly alertBook: AlertBook;
+  readonly logger: Logger;
+}
 
 const defaultSamples = 60;
 
 /** `get_metrics`: other principals' sandboxes are treated as if they did not exist. */
-export const getMetricsHandler = handle(getMetricsContract, async (platform, request, call) => {
+export const getMetricsHandler = handle(getMetricsContract, async (platform: MetricsNeeds, request, call) => {
   const { sandbox_id: word, samples: count = defaultSamples, since } = request;
   const id = await meantSandbox(platform, word, { principal: call.principal });
   const found = platform.sampler.find(id);
@@ -51,7 +58,7 @@ function usageRow(sampled: SampledSandbox, name: string | null): SandboxStatsRow
 }
 
 /** What this user's sandboxes currently use: this process's own, and those of other processes that answer. */
-export const sandboxStatsHandler = handle(sandboxStatsContract, async (platform, { id: word }, call) => {
+export const sandboxStatsHandler = handle(sandboxStatsContract, async (platform: MetricsNeeds, { id: word }, call) => {
   const id = word === undefined ? undefined : await meantSandbox(platform, word, call, "id");
   const live = platform.sampler.live;
   const known = new Set(live.map(({ observed }) => observed.sandbox.id));
@@ -74,7 +81,7 @@ const answerMs = 2_000;
 
 /** Null if the sandbox's process is gone, is not this user's or does not answer in time. */
 async function askOther(
-  platform: PlatformParts,
+  platform: MetricsNeeds,
   { id, name, owner, peerAddress: address = null }: SandboxRecord,
   { principal, signal }: OperationCall,
 ): Promise<SandboxStatsRow | null> {
@@ -95,7 +102,7 @@ async function askOther(
 const defaultAlerts = 100;
 
 /** `list_alerts`: the caller's own. */
-export const listAlertsHandler = handle(listAlertsContract, ({ alertBook }, request, call) => {
+export const listAlertsHandler = handle(listAlertsContract, ({ alertBook }: MetricsNeeds, request, call) => {
   const { sandbox_id: sandbox, limit = defaultAlerts, ...filter } = request;
   return Promise.resolve({ alerts: alertBook.list(call.principal, { ...filter, sandbox }).slice(-limit) });
 });

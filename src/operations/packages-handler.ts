@@ -1,21 +1,30 @@
 import { mebibyte } from "../base/bytes.ts";
-import type { PlatformParts } from "./handling/platform-parts.ts";
+import type { Config } from "../config/config.ts";
+import type { Packages } from "../packages/packages.ts";
 import { handle } from "./handling/handler.ts";
 import { listPackagesContract, prunePackagesContract, type PackageSetRow } from "./packages-contract.ts";
 
-type CachedSets = Awaited<ReturnType<PlatformParts["packages"]["list"]>>;
+export interface PackageNeeds {
+  readonly config: Config;
+  readonly packages: Packages;
+}
+
+type CachedSets = Awaited<ReturnType<Packages["list"]>>;
 
 /** The content of the package cache (SPEC PK4). */
-export const listPackagesHandler = handle(listPackagesContract, async ({ packages, config }) => {
+export const listPackagesHandler = handle(listPackagesContract, async ({ packages, config }: PackageNeeds) => {
   const sets = await packages.list();
   return { sets: sets.map(toRow), size_mb: sizeOf(sets), max_mb: inMegabytes(config.packages.maxBytes) };
 });
 
 /** Prunes the package cache. */
-export const prunePackagesHandler = handle(prunePackagesContract, async ({ packages }, { max_mb: megabytes }) => {
-  const removed = await packages.prune(megabytes === undefined ? undefined : megabytes * mebibyte);
-  return { removed: removed.map(toRow), size_mb: sizeOf(await packages.list()) };
-});
+export const prunePackagesHandler = handle(
+  prunePackagesContract,
+  async ({ packages }: PackageNeeds, { max_mb: megabytes }) => {
+    const removed = await packages.prune(megabytes === undefined ? undefined : megabytes * mebibyte);
+    return { removed: removed.map(toRow), size_mb: sizeOf(await packages.list()) };
+  },
+);
 
 function toRow({ id, record, lastUsedAtMs, inUse }: CachedSets[number]): PackageSetRow {
   const separator = record.ecosystem === "python" ? "==" : "@";

@@ -6,7 +6,6 @@ import { openProject } from "./project-handler.ts";
 import { settle } from "./handling/settle.ts";
 import { handle } from "./handling/handler.ts";
 import { callListener, imageProvider, resultAlertsSince } from "./handling/to-wire.ts";
-import type { PlatformParts } from "./handling/platform-parts.ts";
 import {
   startPreviewContract,
   startWaitSeconds,
@@ -17,6 +16,16 @@ import {
 } from "./previews-contract.ts";
 import type { AlertBook } from "../telemetry/alert-book.ts";
 import type { Preview } from "../workloads/preview/preview.ts";
+import type { MountNeeds, StartNeeds } from "./handling/needs.ts";
+import type { NetworkAccess } from "../egress/network-access.ts";
+import type { Packages } from "../packages/packages.ts";
+import type { Previews } from "../workloads/preview/previews.ts";
+
+export interface PreviewNeeds extends StartNeeds, MountNeeds {
+  readonly previews: Previews;
+  readonly network: Pick<NetworkAccess, "grant">;
+  readonly packages: Packages;
+}
 
 type Request = RequestOf<typeof startPreviewContract>;
 
@@ -25,7 +34,7 @@ const defaultPort = 3000;
 /** `start_preview`: a project's page, served from a sandbox until it is stopped. */
 export const startPreviewHandler = handle(startPreviewContract, run);
 
-async function run(platform: PlatformParts, request: Request, call: OperationCall): Promise<StartPreviewResponse> {
+async function run(platform: PreviewNeeds, request: Request, call: OperationCall): Promise<StartPreviewResponse> {
   const given = request.command === undefined ? undefined : readShellLine(request.command, "command");
   const plain = specOf(platform, request);
   const secrets = await readSecrets(platform, request.secrets ?? [], {
@@ -67,7 +76,7 @@ async function run(platform: PlatformParts, request: Request, call: OperationCal
 
 /** Everything except the project is checked before anything is started. */
 function specOf(
-  platform: PlatformParts,
+  platform: PreviewNeeds,
   request: Request,
 ): Omit<PreviewSpec, "project" | "secrets" | "command" | "port"> {
   const { config } = platform;
@@ -90,7 +99,7 @@ function specOf(
 /** `preview_status`: the state of a preview. */
 export const previewStatusHandler = handle(
   previewStatusContract,
-  async ({ previews, alertBook }, { id, wait_seconds: seconds = 0 }, { principal, signal }) => {
+  async ({ previews, alertBook }: PreviewNeeds, { id, wait_seconds: seconds = 0 }, { principal, signal }) => {
     const preview = previews.find(id, principal);
     if (seconds > 0) await preview.untilSettled(seconds * 1_000, signal);
     return previewRow(preview, alertBook);
@@ -98,10 +107,13 @@ export const previewStatusHandler = handle(
 );
 
 /** `stop_preview`: ends it. */
-export const stopPreviewHandler = handle(stopPreviewContract, async ({ previews }, { id }, { principal }) => {
-  const preview = await previews.stop(id, principal);
-  return { container_id: preview.id, logs: preview.logs };
-});
+export const stopPreviewHandler = handle(
+  stopPreviewContract,
+  async ({ previews }: PreviewNeeds, { id }, { principal }) => {
+    const preview = await previews.stop(id, principal);
+    return { container_id: preview.id, logs: preview.logs };
+  },
+);
 
 /** A preview as callers see it, with the alerts of its sandbox. */
 function previewRow(preview: Preview, alertBook: Pick<AlertBook, "since">): PreviewRow {

@@ -13,7 +13,7 @@ import {
 import { defineOperation } from "./contract/operation-contract.ts";
 
 /** The field `process_id` of requests about one process. */
-export const processId = z.string().describe("The process's id, as start_process gave it.");
+const processId = z.string().describe("The process's id, as start_process gave it.");
 
 /** One background process. */
 const processSchema = z.object({

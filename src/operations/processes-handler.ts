@@ -1,13 +1,12 @@
 import type { RequestOf, OperationCall } from "./contract/operation-contract.ts";
 import { invalidField, GloveboxError } from "../errors/glovebox-error.ts";
-import type { PlatformParts } from "./handling/platform-parts.ts";
 import { workFolder } from "../policy/scratch.ts";
 import { startInSession } from "../workloads/session/start-in-session.ts";
 import { readCommandRequest } from "./project-handler.ts";
 import { allowedNetwork, explicitDemands } from "./handling/settle.ts";
 import { handle } from "./handling/handler.ts";
 import { callListener } from "./handling/to-wire.ts";
-import { sessionOf } from "./session-handler.ts";
+import { sessionOf, type SessionNeeds } from "./session-handler.ts";
 import { assertOnePlace, type AboutPlace, type PlaceFields } from "./handling/request-parts.ts";
 import {
   startProcessContract,
@@ -26,11 +25,16 @@ import type { Environment } from "../workloads/environment/environment.ts";
 import type { Session } from "../workloads/session/session.ts";
 import type { BackgroundProcess } from "../workloads/place/background-process.ts";
 import { maxToolingFiles } from "./contract/program-schema.ts";
+import type { Environments } from "../workloads/environment/environments.ts";
+
+export interface ProcessNeeds extends SessionNeeds {
+  readonly environments: Environments;
+}
 
 type Request = RequestOf<typeof startProcessContract>;
 
 /** `start_process`: a process that keeps running after the call. */
-export const startProcessHandler = handle(startProcessContract, (platform, request, call) => {
+export const startProcessHandler = handle(startProcessContract, (platform: ProcessNeeds, request, call) => {
   assertOnePlace(request);
   const { env_id: id } = request;
   return id === undefined
@@ -39,7 +43,7 @@ export const startProcessHandler = handle(startProcessContract, (platform, reque
 });
 
 async function startInEnvironment(
-  { environments }: PlatformParts,
+  { environments }: ProcessNeeds,
   request: Request & { readonly env_id: string },
   { principal, signal }: OperationCall,
 ): Promise<StartProcessResponse> {
@@ -53,7 +57,7 @@ async function startInEnvironment(
 }
 
 async function startInSessionOf(
-  platform: PlatformParts,
+  platform: ProcessNeeds,
   request: Request,
   call: OperationCall,
 ): Promise<StartProcessResponse> {
@@ -90,7 +94,7 @@ interface ProcessPlace extends Pick<Environment | Session, "processes" | "stopPr
 }
 
 /** The place that a request means; it must already exist. @throws INVALID_REQUEST, NOT_FOUND */
-async function placeOf(platform: PlatformParts, fields: PlaceFields, call: OperationCall): Promise<ProcessPlace> {
+async function placeOf(platform: ProcessNeeds, fields: PlaceFields, call: OperationCall): Promise<ProcessPlace> {
   assertOnePlace(fields);
   const { env_id: id } = fields;
   if (id !== undefined) return inEnvironment(id, await platform.environments.find(id, call.principal));
@@ -133,7 +137,7 @@ const defaultMaxBytes = 65_536;
 const signalledMs = 300;
 
 /** `list_processes`: the background processes of an environment or a session, and the output of one. */
-export const listProcessesHandler = handle(listProcessesContract, async (platform, request, call) => {
+export const listProcessesHandler = handle(listProcessesContract, async (platform: ProcessNeeds, request, call) => {
   const { processes, about, rowOf } = await placeOf(platform, request, call);
   const { process_id: id, stdout_offset: stdout = 0, stderr_offset: stderr = 0 } = request;
   if (id === undefined) return { ...about, processes: await Promise.all(processes.all.map(rowOf)) };
@@ -152,7 +156,7 @@ export const listProcessesHandler = handle(listProcessesContract, async (platfor
 });
 
 /** `write_stdin`: input for a background process. */
-export const writeStdinHandler = handle(writeStdinContract, async (platform, request, call) => {
+export const writeStdinHandler = handle(writeStdinContract, async (platform: ProcessNeeds, request, call) => {
   const { text = "", close = false } = request;
   if (!text.isWellFormed()) throw invalidField("text", "Unicode text", "half a surrogate pair");
   const { processes, about } = await placeOf(platform, request, call);
@@ -162,7 +166,7 @@ export const writeStdinHandler = handle(writeStdinContract, async (platform, req
 });
 
 /** `stop_process`: ends a background process, or sends it a signal. */
-export const stopProcessHandler = handle(stopProcessContract, async (platform, request, call) => {
+export const stopProcessHandler = handle(stopProcessContract, async (platform: ProcessNeeds, request, call) => {
   const { about, processes, stopProcess, rowOf } = await placeOf(platform, request, call);
   const process = processes.find(request.process_id);
   const { signal } = request;

@@ -2,13 +2,16 @@ import { textBytes } from "../base/streams/chunks.ts";
 import { shortenTooling } from "../policy/tooling/tooling-changes.ts";
 import type { ProgramSecret } from "../sandbox/program-secret.ts";
 import { copyFolder } from "../workloads/project/copy-project.ts";
-import type { ProjectCommandResult, ProjectCommandSpec } from "../workloads/project-command.ts";
+import type {
+  ProjectCommandResult,
+  ProjectCommandSpec,
+  ProjectCommandDependencies,
+} from "../workloads/project-command.ts";
 import { runProjectCommand } from "../workloads/run-project-command.ts";
 import type { OperationCall, RequestOf } from "./contract/operation-contract.ts";
 import { callListener, projectRunParts, programToWire, resultAlertsSince } from "./handling/to-wire.ts";
 import { settle } from "./handling/settle.ts";
 import { handle } from "./handling/handler.ts";
-import type { PlatformParts } from "./handling/platform-parts.ts";
 import { readSecrets, readShellLine, readShellLineOrNothing, readCommand } from "./handling/request-parts.ts";
 import { maxToolingFiles } from "./contract/program-schema.ts";
 import { runInProjectContract, type RunInProjectResponse } from "./project-contract.ts";
@@ -21,13 +24,16 @@ import { projectFolder, type Project } from "../workloads/environment/environmen
 import { mountRefused } from "../policy/mounts/mount-refused.ts";
 import { judgeHostPath } from "../sandbox/mounts/mount-gate.ts";
 import { openMountGate } from "./mounts-handler.ts";
+import type { MountNeeds, RunNeeds, StartNeeds } from "./handling/needs.ts";
+
+export type ProjectNeeds = StartNeeds & MountNeeds & RunNeeds<ProjectCommandDependencies>;
 
 type Request = RequestOf<typeof runInProjectContract>;
 
 /** `run_in_project`: one command in a project of this machine. */
 export const runInProjectHandler = handle(runInProjectContract, run);
 
-async function run(platform: PlatformParts, request: Request, call: OperationCall): Promise<RunInProjectResponse> {
+async function run(platform: ProjectNeeds, request: Request, call: OperationCall): Promise<RunInProjectResponse> {
   const secrets = await readSecrets(platform, request.secrets ?? [], {
     principal: call.principal,
     kind: "environment",
@@ -62,7 +68,7 @@ async function run(platform: PlatformParts, request: Request, call: OperationCal
 
 /** Everything except the project is checked before anything is started. */
 function specOf(
-  platform: PlatformParts,
+  platform: ProjectNeeds,
   request: Request,
   { call, secrets }: { readonly call: OperationCall; readonly secrets: readonly ProgramSecret[] },
 ): Omit<ProjectCommandSpec, "project"> {
@@ -138,7 +144,7 @@ interface OpenProject {
  * @throws INVALID_REQUEST and POLICY_DENIED naming the field and the rule
  */
 export async function openProject(
-  platform: PlatformParts,
+  platform: MountNeeds,
   given: string,
   { readOnly, field }: { readonly readOnly: boolean; readonly field: string },
 ): Promise<OpenProject> {

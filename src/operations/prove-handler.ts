@@ -7,7 +7,6 @@ import { isOnlyByName, productEngines } from "../engines/engine-table.ts";
 import { openHostScene, type HostScene } from "../workloads/proof/host-scene.ts";
 import type { OperationCall, RequestOf } from "./contract/operation-contract.ts";
 import { handle } from "./handling/handler.ts";
-import type { PlatformParts } from "./handling/platform-parts.ts";
 import { checkChoice } from "../policy/choice.ts";
 import { proveContract, type ProvenEngine, type ProveResponse, type ProvenAttack } from "./prove-contract.ts";
 import { probeEngine } from "../engines/probe-engine.ts";
@@ -31,7 +30,14 @@ import { directAttacks } from "../workloads/proof/direct-attacks.ts";
 import { programAttacks } from "../workloads/proof/program-attacks.ts";
 import { declaredAt, isDoubtful, judgeAttack, type JudgedAttack } from "../workloads/proof/judge-attacks.ts";
 import { executeCodeContract, type ExecuteResponse } from "./execute-contract.ts";
-import { executeRequest } from "./execute-handler.ts";
+import { executeRequest, type ExecuteNeeds } from "./execute-handler.ts";
+import type { Engines } from "../engines/discover.ts";
+
+export type ProveNeeds = ExecuteNeeds & {
+  readonly engines: Engines;
+  /** Engine for requests that name none; overrides the configuration's. */
+  readonly defaultEngine: string | undefined;
+};
 
 /** What to prove about which engine, and where. */
 interface EngineProof {
@@ -52,7 +58,7 @@ const bombSeconds = 60;
 const bombLimits = { memory_mb: 96, pids: 64 };
 
 /** Runs the attacks on one engine; an unusable engine is a result. @throws CANCELLED */
-async function proveEngine(platform: PlatformParts, proof: EngineProof): Promise<ProvenEngine> {
+async function proveEngine(platform: ProveNeeds, proof: EngineProof): Promise<ProvenEngine> {
   const { engine: name, oci_runtime: ociRuntime, call } = proof;
   const { signal } = call;
   const startedMs = platform.monotonicMs();
@@ -90,7 +96,7 @@ async function proveEngine(platform: PlatformParts, proof: EngineProof): Promise
 
 /** An attack that should have been denied and was not is tried a second time. */
 async function tryAll(
-  platform: PlatformParts,
+  platform: ProveNeeds,
   proof: OpenProof,
   capabilities: Capabilities,
 ): Promise<readonly JudgedAttack[]> {
@@ -125,7 +131,7 @@ async function attackTwice(
 const missing = "This machine has no ";
 
 /** Runs attacks one after another in one sandbox. */
-async function attackTogether(platform: PlatformParts, proof: OpenProof, attacks: readonly Attack[]): Promise<Said> {
+async function attackTogether(platform: ProveNeeds, proof: OpenProof, attacks: readonly Attack[]): Promise<Said> {
   const { call, engine, scene } = proof;
   await call.onEvent?.({ type: "progress", message: `Trying ${attacks.length} attacks on ${engine}`, fraction: null });
   const said = new Map<string, string>();
@@ -143,7 +149,7 @@ async function attackTogether(platform: PlatformParts, proof: OpenProof, attacks
 }
 
 /** Runs programs that exhaust resources, each in its own sandbox, one after another. */
-async function attackAlone(platform: PlatformParts, proof: EngineProof, attacks: readonly Attack[]): Promise<Said> {
+async function attackAlone(platform: ProveNeeds, proof: EngineProof, attacks: readonly Attack[]): Promise<Said> {
   const { call, engine } = proof;
   const prelude = await readAttackProgram("prelude");
   const said = new Map<string, string>();
@@ -159,7 +165,7 @@ async function attackAlone(platform: PlatformParts, proof: EngineProof, attacks:
 
 /** The caller gets nothing of what attacks print. */
 function execute(
-  platform: PlatformParts,
+  platform: ProveNeeds,
   { engine, oci_runtime: ociRuntime, call }: EngineProof,
   request: Record<string, unknown>,
 ): Promise<ExecuteResponse> {
@@ -190,7 +196,7 @@ function verdictOf(attacks: readonly ProvenAttack[]): ProvenEngine["verdict"] {
 export const proveHandler = handle(proveContract, run);
 
 async function run(
-  platform: PlatformParts,
+  platform: ProveNeeds,
   request: RequestOf<typeof proveContract>,
   call: OperationCall,
 ): Promise<ProveResponse> {

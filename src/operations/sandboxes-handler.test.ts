@@ -7,8 +7,7 @@ import type { ContainerSummary } from "../engines/engine.ts";
 import { labels } from "../engines/labels.ts";
 import { containerName } from "../sandbox/owners/left-over.ts";
 import { SandboxRecords, type SandboxRecord } from "../sandbox/owners/sandbox-records.ts";
-import type { PlatformParts } from "./handling/platform-parts.ts";
-import { answeringEngines, listedSandboxes, meantSandbox } from "./sandboxes-handler.ts";
+import { answeringEngines, listedSandboxes, meantSandbox, type SandboxesNeeds } from "./sandboxes-handler.ts";
 import { createId } from "../base/id.ts";
 import { nameSchema } from "./contract/request-schemas.ts";
 
@@ -49,7 +48,7 @@ async function scene(): Promise<Scene> {
     engines: { embedded: "local" },
     chooseEngine: async () => ({ engine: { name: "docker", list } }),
     lastFound: new LastFound({ maxAgeMs: 10_000, now: () => startMs }),
-  } as unknown as PlatformParts;
+  } as unknown as SandboxesNeeds;
   return made;
 }
 
@@ -113,7 +112,7 @@ it("asks no cluster that neither the configuration nor a sandbox on it has named
       },
     };
     const config = { containerRuntime: "auto" };
-    const answering = await answeringEngines({ records, engines, config, ...parts } as unknown as PlatformParts);
+    const answering = await answeringEngines({ records, engines, config, ...parts } as unknown as SandboxesNeeds);
     expect(answering.map(({ name }) => name)).toEqual(opened);
     return opened;
   };
@@ -136,7 +135,7 @@ const written = [
 const platform = {
   sandboxes: { recordsOf: (principal: string) => (principal === "local" ? [mine] : []) },
   records: { list: () => Promise.resolve(written) },
-} as unknown as Pick<PlatformParts, "sandboxes" | "records">;
+} as unknown as Pick<SandboxesNeeds, "sandboxes" | "records">;
 const meant = (word: string, principal = "local", isOperator = true): Promise<string> =>
   meantSandbox(platform, word, { principal, isOperator });
 

@@ -12,13 +12,56 @@ import { probeEngine } from "../engines/probe-engine.ts";
 import { isOnlyByName } from "../engines/engine-table.ts";
 import type { ContainerSummary, Engine } from "../engines/engine.ts";
 import { labels, managed } from "../engines/labels.ts";
-import type { FoundSandbox, PlatformParts } from "./handling/platform-parts.ts";
 import { isOwnContainer } from "../sandbox/owners/left-over.ts";
-import type { SandboxRecord } from "../sandbox/owners/sandbox-records.ts";
+import type { SandboxRecord, SandboxRecords } from "../sandbox/owners/sandbox-records.ts";
 import type { OperationCall } from "./contract/operation-contract.ts";
+import type { EngineChooser } from "./handling/engine-chooser.ts";
+import type { LastFound } from "../base/last-found.ts";
+import type { Config } from "../config/config.ts";
+import type { Engines } from "../engines/discover.ts";
+import type { Peers } from "../peers/peers.ts";
+import type { Leases } from "../sandbox/owners/leases.ts";
+import type { Reaper } from "../sandbox/owners/reaper.ts";
+import type { Sandbox } from "../sandbox/sandbox.ts";
+import type { Sandboxes } from "../sandbox/sandboxes.ts";
+import type { Environments } from "../workloads/environment/environments.ts";
+import type { Sessions } from "../workloads/session/sessions.ts";
+
+/** A sandbox that exists now, and how to end it from here. */
+export interface FoundSandbox {
+  readonly row: SandboxRow;
+  /** As in the labels of its container. */
+  readonly startedAs: string;
+  /** Whether there was a record of it. */
+  readonly isRecorded: boolean;
+  remove(): Promise<void>;
+}
+
+/** Where sandboxes are found, and what removes them. */
+export interface SandboxesNeeds extends Pick<EngineChooser, "chooseEngine"> {
+  readonly config: Config;
+  /** Engine for requests that name none; overrides the configuration's. */
+  readonly defaultEngine: string | undefined;
+  readonly engines: Engines;
+  readonly sandboxes: Sandboxes;
+  /** A live sandbox of this process, whatever it is for. */
+  findLive(id: string): Sandbox | undefined;
+  readonly records: SandboxRecords;
+  readonly leases: Leases;
+  /** The sandboxes on an engine, or on all of them (""), as they were found last. */
+  readonly lastFound: LastFound<FoundSandbox[]>;
+  /** The user's other processes; null: requests only concern this one. */
+  readonly peers: Pick<Peers, "at" | "addresses"> | null;
+  readonly reaper: Reaper;
+}
+
+export interface SandboxPlaceNeeds extends SandboxesNeeds {
+  readonly sessions: Sessions;
+  readonly environments: Environments;
+}
 
 /** What runs now. */
-export const listSandboxesHandler = handle(listSandboxesContract, async (platform, request, call) => {
+export const listSandboxesHandler = handle(listSandboxesContract, async (platform: SandboxesNeeds, request, call) => {
   const rows =
     request.recorded === true
       ? await recordedSandboxes(platform, request.engine)
@@ -27,33 +70,36 @@ export const listSandboxesHandler = handle(listSandboxesContract, async (platfor
 });
 
 /** Ends and removes sandboxes by id. */
-export const removeSandboxesHandler = handle(removeSandboxesContract, async (platform, request, call) => {
-  const meant = await Promise.all(request.ids.map((word) => meantSandbox(platform, word, call, "ids")));
-  const ids = [...new Set(meant)];
-  const own = ids.map((id) => platform.findLive(id)).filter((sandbox) => sandbox !== undefined);
-  if (own.length === ids.length) {
-    await Promise.all(own.map((sandbox) => sandbox.remove()));
-    return { removed: ids };
-  }
-  const found = await findSandboxes(platform, undefined, call.signal);
-  const byId = found.map((sandbox) => ({ id: sandbox.row.sandbox_id, sandbox }));
-  const chosen = ids.map((id) => {
-    // What dead processes left has no names any more.
-    const match = findNamed(id, byId, "ids");
-    if (match !== undefined) return match;
-    throw sandboxNotFound(
-      id,
-      byId.map((each) => each.id),
-    );
-  });
-  const distinct = [...new Set(chosen)];
-  await Promise.all(distinct.map(({ sandbox }) => sandbox.remove()));
-  platform.lastFound.forget();
-  return { removed: distinct.map(({ id }) => id) };
-});
+export const removeSandboxesHandler = handle(
+  removeSandboxesContract,
+  async (platform: SandboxesNeeds, request, call) => {
+    const meant = await Promise.all(request.ids.map((word) => meantSandbox(platform, word, call, "ids")));
+    const ids = [...new Set(meant)];
+    const own = ids.map((id) => platform.findLive(id)).filter((sandbox) => sandbox !== undefined);
+    if (own.length === ids.length) {
+      await Promise.all(own.map((sandbox) => sandbox.remove()));
+      return { removed: ids };
+    }
+    const found = await findSandboxes(platform, undefined, call.signal);
+    const byId = found.map((sandbox) => ({ id: sandbox.row.sandbox_id, sandbox }));
+    const chosen = ids.map((id) => {
+      // What dead processes left has no names any more.
+      const match = findNamed(id, byId, "ids");
+      if (match !== undefined) return match;
+      throw sandboxNotFound(
+        id,
+        byId.map((each) => each.id),
+      );
+    });
+    const distinct = [...new Set(chosen)];
+    await Promise.all(distinct.map(({ sandbox }) => sandbox.remove()));
+    platform.lastFound.forget();
+    return { removed: distinct.map(({ id }) => id) };
+  },
+);
 
 /** Removes what dead servers left, or everything. */
-export const pruneSandboxesHandler = handle(pruneSandboxesContract, async (platform, request, call) => {
+export const pruneSandboxesHandler = handle(pruneSandboxesContract, async (platform: SandboxesNeeds, request, call) => {
   const engines = await answeringEngines(platform, undefined, call.signal);
   const swept = (await Promise.all(engines.map((engine) => platform.reaper.sweep(engine)))).flat();
   const rest = request.all === true ? await findSandboxes(platform, undefined, call.signal) : [];
@@ -65,7 +111,7 @@ export const pruneSandboxesHandler = handle(pruneSandboxesContract, async (platf
 /** `find_sandbox_place`: other principals' sandboxes are treated as if they did not exist. */
 export const findSandboxPlaceHandler = handle(
   findSandboxPlaceContract,
-  async (platform, { sandbox_id: word }, { principal }) => {
+  async (platform: SandboxPlaceNeeds, { sandbox_id: word }, { principal }) => {
     const { sessions, environments, sandboxes } = platform;
     const id = await meantSandbox(platform, word, { principal });
     const isLive = sandboxes.recordsOf(principal).some((each) => each.id === id);
@@ -98,7 +144,7 @@ function notFound(id: string): GloveboxError {
 
 /** All our sandboxes on the engines that answer, and those inside other processes of this user. */
 export async function findSandboxes(
-  platform: PlatformParts,
+  platform: SandboxesNeeds,
   engineName?: string,
   signal?: AbortSignal,
 ): Promise<FoundSandbox[]> {
@@ -124,7 +170,7 @@ const creatingMs = 5_000;
  * waited for when the last time is long ago.
  */
 export async function listedSandboxes(
-  platform: PlatformParts,
+  platform: SandboxesNeeds,
   engineName?: string,
   signal?: AbortSignal,
 ): Promise<readonly SandboxRow[]> {
@@ -145,7 +191,7 @@ export async function listedSandboxes(
 }
 
 /** What living processes of this user have recorded: quick, since no engine is asked. */
-async function recordedSandboxes(platform: PlatformParts, engineName?: string): Promise<readonly SandboxRow[]> {
+async function recordedSandboxes(platform: SandboxesNeeds, engineName?: string): Promise<readonly SandboxRow[]> {
   const records = await platform.records.list();
   const rows = await Promise.all(records.map((record) => recordedRow(platform, record)));
   return rows.filter(({ owner, engine }) => owner === "living" && (engineName ?? engine) === engine);
@@ -156,7 +202,7 @@ async function recordedSandboxes(platform: PlatformParts, engineName?: string): 
  * asked: it may be others'.
  */
 export async function answeringEngines(
-  platform: PlatformParts,
+  platform: SandboxesNeeds,
   name?: string,
   signal?: AbortSignal,
 ): Promise<Engine[]> {
@@ -183,7 +229,7 @@ interface EngineLook {
 }
 
 async function onEngine(
-  platform: PlatformParts,
+  platform: SandboxesNeeds,
   { engine, records, signal }: EngineLook,
   summaries: readonly ContainerSummary[] = [],
 ): Promise<FoundSandbox[]> {
@@ -208,7 +254,7 @@ async function onEngine(
 }
 
 async function rowOf(
-  { leases }: PlatformParts,
+  { leases }: SandboxesNeeds,
   engine: Engine,
   { summary, record }: { readonly summary: ContainerSummary; readonly record: SandboxRecord | undefined },
 ): Promise<SandboxRow> {
@@ -235,14 +281,14 @@ function recordedPart(record: SandboxRecord): Pick<SandboxRow, "sandbox_id" | "n
 }
 
 /** A sandbox of the embedded engine ends with its process, so only live processes have any. */
-async function inAnotherProcess(platform: PlatformParts, record: SandboxRecord): Promise<FoundSandbox> {
+async function inAnotherProcess(platform: SandboxesNeeds, record: SandboxRecord): Promise<FoundSandbox> {
   const row = await recordedRow(platform, record);
   const remove = (): Promise<void> =>
     row.owner === "living" ? removeByOwner(platform, record) : platform.records.delete(record.id);
   return { row, startedAs: labelOf(record), isRecorded: true, remove };
 }
 
-async function recordedRow({ leases }: PlatformParts, record: SandboxRecord): Promise<SandboxRow> {
+async function recordedRow({ leases }: SandboxesNeeds, record: SandboxRecord): Promise<SandboxRow> {
   const owner = await leases.stateOf(record.owner);
   return {
     ...recordedPart(record),
@@ -260,7 +306,7 @@ const removalMs = 15_000;
 const askedMs = 5_000;
 
 /** False if its owner cannot be asked, or does not remove it. */
-async function isRemovedByOwner(platform: PlatformParts, record: SandboxRecord): Promise<boolean> {
+async function isRemovedByOwner(platform: SandboxesNeeds, record: SandboxRecord): Promise<boolean> {
   const { leases, peers } = platform;
   const { owner, peerAddress } = record;
   if (peers === null || peerAddress === null || peerAddress === undefined || owner === leases.owner) return false;
@@ -275,7 +321,7 @@ async function isRemovedByOwner(platform: PlatformParts, record: SandboxRecord):
 }
 
 /** @throws INTERNAL if the owner does not remove it, SANDBOX_LOST if it does not answer */
-async function removeByOwner(platform: PlatformParts, { id, principal, peerAddress }: SandboxRecord): Promise<void> {
+async function removeByOwner(platform: SandboxesNeeds, { id, principal, peerAddress }: SandboxRecord): Promise<void> {
   const own = platform.findLive(id);
   if (own !== undefined) return own.remove();
   // Records of other versions lack it.
@@ -300,7 +346,7 @@ async function removeByOwner(platform: PlatformParts, { id, principal, peerAddre
  * @throws INVALID_REQUEST naming the candidates if it means several
  */
 export async function meantSandbox(
-  platform: Pick<PlatformParts, "sandboxes" | "records">,
+  platform: Pick<SandboxesNeeds, "sandboxes" | "records">,
   word: string,
   { principal, isOperator = false }: Pick<OperationCall, "principal" | "isOperator">,
   field = "sandbox_id",
@@ -313,7 +359,7 @@ export async function meantSandbox(
 
 /** Everything of this user, with the principal's own names alone. */
 async function nameable(
-  { sandboxes, records }: Pick<PlatformParts, "sandboxes" | "records">,
+  { sandboxes, records }: Pick<SandboxesNeeds, "sandboxes" | "records">,
   principal: string,
 ): Promise<readonly Named[]> {
   const written = await records.list();

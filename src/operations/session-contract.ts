@@ -24,7 +24,7 @@ import { defineOperation } from "./contract/operation-contract.ts";
 import { programResponse, programText } from "./contract/program-schema.ts";
 
 /** The field `session_id` of requests that use a session. */
-export const sessionId: z.ZodOptional<z.ZodString> = z
+const sessionId: z.ZodOptional<z.ZodString> = z
   .string()
   .optional()
   .describe(
@@ -32,7 +32,7 @@ export const sessionId: z.ZodOptional<z.ZodString> = z
   );
 
 /** The field `keep_variables` of requests that may open a session. */
-export const keepVariables: z.ZodOptional<z.ZodBoolean> = z
+const keepVariables: z.ZodOptional<z.ZodBoolean> = z
   .boolean()
   .optional()
   .describe(
@@ -40,7 +40,7 @@ export const keepVariables: z.ZodOptional<z.ZodBoolean> = z
   );
 
 /** The field `home` of requests that open a session: folders that no system keeps files of its own in. */
-export const home: z.ZodOptional<z.ZodString> = z
+const home: z.ZodOptional<z.ZodString> = z
   .string()
   .regex(/^\/(?:workspace|home\/[a-z_][a-z0-9_-]{0,31})$/, "expected /workspace or a folder such as /home/user")
   .optional()

@@ -1,11 +1,10 @@
 import { textBytes } from "../base/streams/chunks.ts";
 import { GloveboxError, invalidField } from "../errors/glovebox-error.ts";
-import type { PlatformParts } from "./handling/platform-parts.ts";
 import { checkArguments } from "../policy/request/arguments.ts";
 import { checkEnvironment } from "../policy/request/environment.ts";
 import { checkCode } from "../policy/request/code.ts";
 import { checkPackages, ecosystemOf } from "../policy/package-specs.ts";
-import { runInSession } from "../workloads/session/run-in-session.ts";
+import { runInSession, type SessionDependencies } from "../workloads/session/run-in-session.ts";
 import type { SessionCall } from "../workloads/session/session-call.ts";
 import { usualIn, type Context } from "../workloads/session/variables/contexts.ts";
 import { allowedNetwork, explicitDemands, requestedLimits, isDiskNamed } from "./handling/settle.ts";
@@ -42,13 +41,22 @@ import { isAtLeast, type Isolation } from "../policy/isolation.ts";
 import { limitFieldNames, limitFields, toField } from "../policy/limit-fields.ts";
 import type { Limits } from "../policy/limits.ts";
 import { noImagesHere } from "../workloads/program/ensure-image.ts";
+import type { StartNeeds } from "./handling/needs.ts";
+import type { EngineChooser } from "./handling/engine-chooser.ts";
+import type { Sessions } from "../workloads/session/sessions.ts";
+
+/** What runs in sessions needs, and what opens them. */
+export interface SessionNeeds
+  extends StartNeeds, Pick<EngineChooser, "chooseSessionEngine">, Omit<SessionDependencies, "maxOutputBytes"> {
+  readonly sessions: Sessions;
+}
 
 type Request = RequestOf<typeof runCodeContract>;
 
 /** `run_code`: runs a program in a session, which keeps its files. */
 export const runCodeHandler = handle(runCodeContract, run);
 
-async function run(platform: PlatformParts, request: Request, call: OperationCall): Promise<RunCodeResponse> {
+async function run(platform: SessionNeeds, request: Request, call: OperationCall): Promise<RunCodeResponse> {
   const checked = await callOf(platform, { ...request, ...inContext(platform, request, call) }, call);
   const { session, notes: sessionNotes } = await sessionOf(platform, request, call);
   const { keepsVariables } = session.settings;
@@ -88,7 +96,7 @@ async function run(platform: PlatformParts, request: Request, call: OperationCal
  * @throws INVALID_REQUEST in a session that keeps no variables
  */
 function inContext(
-  { sessions }: PlatformParts,
+  { sessions }: SessionNeeds,
   { context: name, session_id: id, language, runtime, keep_variables: keeps }: Request,
   call: OperationCall,
 ): Pick<Request, "language" | "runtime"> {
@@ -116,7 +124,7 @@ function assertKeepable({ stdin = "", secrets = [] }: Request, call: OperationCa
 }
 
 /** Everything is checked before anything is started. */
-async function callOf(platform: PlatformParts, request: Request, call: OperationCall): Promise<SessionCall> {
+async function callOf(platform: SessionNeeds, request: Request, call: OperationCall): Promise<SessionCall> {
   const { config } = platform;
   const { language = "typescript" } = request;
   const network = allowedNetwork(request.network, platform);
@@ -147,24 +155,33 @@ async function callOf(platform: PlatformParts, request: Request, call: Operation
 }
 
 /** `open_session`: a new session, even if the connection already has one. */
-export const openSessionHandler = handle(openSessionContract, async (platform, request, { connection: _, ...call }) => {
-  // Without a connection there is no shared session.
-  const { session, notes } = await sessionOf(platform, request, call);
-  return { ...sessionRow(session), warnings: [...notes] };
-});
+export const openSessionHandler = handle(
+  openSessionContract,
+  async (platform: SessionNeeds, request, { connection: _, ...call }) => {
+    // Without a connection there is no shared session.
+    const { session, notes } = await sessionOf(platform, request, call);
+    return { ...sessionRow(session), warnings: [...notes] };
+  },
+);
 
 /** `list_sessions`: the caller's own. */
-export const listSessionsHandler = handle(listSessionsContract, ({ sessions }, { label }, { principal }) => {
-  const own = sessions.list(principal).filter(({ settings }) => hasLabels(settings.labels, label));
-  return Promise.resolve({ sessions: own.map(sessionRow) });
-});
+export const listSessionsHandler = handle(
+  listSessionsContract,
+  ({ sessions }: SessionNeeds, { label }, { principal }) => {
+    const own = sessions.list(principal).filter(({ settings }) => hasLabels(settings.labels, label));
+    return Promise.resolve({ sessions: own.map(sessionRow) });
+  },
+);
 
 /** `get_session`: one of the caller's own. */
-export const getSessionHandler = handle(getSessionContract, async ({ sessions }, { session_id: id }, call) => {
-  const session = sessions.find(id, call);
-  if (session === null) throw new GloveboxError("NOT_FOUND", "There is no such session.");
-  return sessionRow(session);
-});
+export const getSessionHandler = handle(
+  getSessionContract,
+  async ({ sessions }: SessionNeeds, { session_id: id }, call) => {
+    const session = sessions.find(id, call);
+    if (session === null) throw new GloveboxError("NOT_FOUND", "There is no such session.");
+    return sessionRow(session);
+  },
+);
 
 function sessionRow({ id, settings, folder, processes, sandboxId, createdAtMs }: Session): SessionRow {
   return {
@@ -185,14 +202,14 @@ function sessionRow({ id, settings, folder, processes, sandboxId, createdAtMs }:
 }
 
 /** `end_session`: removes the session's sandbox and its files. */
-export const endSessionHandler = handle(endSessionContract, async ({ sessions }, request, call) => {
+export const endSessionHandler = handle(endSessionContract, async ({ sessions }: SessionNeeds, request, call) => {
   const session = sessions.find(request.session_id, call);
   if (session !== null) await sessions.end(session);
   return { session_id: session?.id ?? null };
 });
 
 /** `create_context`: variables apart from others of a session. */
-export const createContextHandler = handle(createContextContract, async (platform, request, call) => {
+export const createContextHandler = handle(createContextContract, async (platform: SessionNeeds, request, call) => {
   const session = sessionWithContexts(platform, request, call);
   const { language = "typescript", context: name } = request;
   const runtime = checkRuntime(request.runtime, language);
@@ -204,21 +221,24 @@ export const createContextHandler = handle(createContextContract, async (platfor
 });
 
 /** `list_contexts`: those of one session. */
-export const listContextsHandler = handle(listContextsContract, async (platform, request, call) => {
+export const listContextsHandler = handle(listContextsContract, async (platform: SessionNeeds, request, call) => {
   const session = sessionWithContexts(platform, request, call);
   return { session_id: session.id, contexts: session.contexts.all.map((context) => contextRow(session, context)) };
 });
 
 /** `interrupt_context`: the running call ends, and variables stay. */
-export const interruptContextHandler = handle(interruptContextContract, async (platform, request, call) => {
-  const session = sessionWithContexts(platform, request, call);
-  const context = session.contexts.get(request.context);
-  await session.interruptContext(context);
-  return contextRow(session, context);
-});
+export const interruptContextHandler = handle(
+  interruptContextContract,
+  async (platform: SessionNeeds, request, call) => {
+    const session = sessionWithContexts(platform, request, call);
+    const context = session.contexts.get(request.context);
+    await session.interruptContext(context);
+    return contextRow(session, context);
+  },
+);
 
 /** `restart_context`: the next call begins without variables. */
-export const restartContextHandler = handle(restartContextContract, async (platform, request, call) => {
+export const restartContextHandler = handle(restartContextContract, async (platform: SessionNeeds, request, call) => {
   const session = sessionWithContexts(platform, request, call);
   const context = session.contexts.get(request.context);
   await session.stopContext(context, "restarted");
@@ -226,7 +246,7 @@ export const restartContextHandler = handle(restartContextContract, async (platf
 });
 
 /** `end_context`: frees its interpreter and its name. */
-export const endContextHandler = handle(endContextContract, async (platform, request, call) => {
+export const endContextHandler = handle(endContextContract, async (platform: SessionNeeds, request, call) => {
   const session = sessionWithContexts(platform, request, call);
   const context = session.contexts.get(request.context);
   session.contexts.remove(context);
@@ -244,7 +264,7 @@ function noContexts(name: string | undefined): GloveboxError {
 
 /** @throws NOT_FOUND, INVALID_REQUEST */
 function sessionWithContexts(
-  { sessions }: PlatformParts,
+  { sessions }: SessionNeeds,
   { session_id: id, context }: { readonly session_id: string; readonly context?: string },
   call: OperationCall,
 ): Session {
@@ -288,7 +308,7 @@ interface SessionRequest {
  * @throws NOT_FOUND, INVALID_REQUEST for settings that an existing session cannot change, ENGINE_UNAVAILABLE, CAPACITY
  */
 export async function sessionOf(
-  platform: PlatformParts,
+  platform: SessionNeeds,
   request: SessionRequest,
   call: OperationCall,
 ): Promise<{ readonly session: Session; readonly notes: readonly string[] }> {

@@ -14,9 +14,18 @@ import { openContextFiles } from "./context-files.ts";
 import { runToWire, callListener, projectRunParts, resultAlertsSince } from "./handling/to-wire.ts";
 import { settle } from "./handling/settle.ts";
 import { handle } from "./handling/handler.ts";
-import type { PlatformParts } from "./handling/platform-parts.ts";
 import { runTestsContract, readTestReportContract, type RunTestsResponse } from "./tests-contract.ts";
 import { unpackReport } from "../workloads/tests/report/packed-report.ts";
+import type { MountNeeds, RunNeeds, StartNeeds } from "./handling/needs.ts";
+import type { TestsDependencies } from "../workloads/tests/test-run.ts";
+import type { TestReports } from "../store/test-reports.ts";
+
+export type TestNeeds = StartNeeds &
+  MountNeeds &
+  RunNeeds<TestsDependencies> & {
+    /** Full reports of test runs that have ended. */
+    readonly testReports: TestReports;
+  };
 
 type Request = RequestOf<typeof runTestsContract>;
 
@@ -26,7 +35,7 @@ const maxNames = 10_000;
 /** `run_tests`: a project's tests in a fresh sandbox. */
 export const runTestsHandler = handle(runTestsContract, run);
 
-async function run(platform: PlatformParts, request: Request, call: OperationCall): Promise<RunTestsResponse> {
+async function run(platform: TestNeeds, request: Request, call: OperationCall): Promise<RunTestsResponse> {
   const field = "trusted_files";
   await using trusted = await openContextFiles(platform, request.trusted_files ?? [], { field, inMemory: true });
   const { contextFiles, notices } = trusted;
@@ -64,7 +73,7 @@ async function run(platform: PlatformParts, request: Request, call: OperationCal
 
 /** Everything except the project is checked before anything is started. */
 function specOf(
-  platform: PlatformParts,
+  platform: TestNeeds,
   request: Request,
   call: OperationCall,
   trusted: readonly ContextFile[],
@@ -128,12 +137,15 @@ function toWire(
 }
 
 /** `read_test_report`: from the store, or where there is none from the memory of this process. */
-export const readTestReportHandler = handle(readTestReportContract, async ({ testReports }, { id }, { principal }) => {
-  const packed = await testReports.find({ id, principal });
-  if (packed !== null) return { sandbox_id: id, ctrf: await unpackReport(packed) };
-  throw new GloveboxError("NOT_FOUND", `No report of tests is kept of ${JSON.stringify(id)}.`, {
-    suggestion:
-      "Give the sandbox_id of a test run that was counted by a report; without a store only this process knows it.",
-    context: { sandbox_id: id },
-  });
-});
+export const readTestReportHandler = handle(
+  readTestReportContract,
+  async ({ testReports }: TestNeeds, { id }, { principal }) => {
+    const packed = await testReports.find({ id, principal });
+    if (packed !== null) return { sandbox_id: id, ctrf: await unpackReport(packed) };
+    throw new GloveboxError("NOT_FOUND", `No report of tests is kept of ${JSON.stringify(id)}.`, {
+      suggestion:
+        "Give the sandbox_id of a test run that was counted by a report; without a store only this process knows it.",
+      context: { sandbox_id: id },
+    });
+  },
+);

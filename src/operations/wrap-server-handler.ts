@@ -1,7 +1,7 @@
 import { expandHome } from "../config/expand-home.ts";
 import { readPackagedScript } from "../base/packaged-script.ts";
 import { executeCodeContract } from "./execute-contract.ts";
-import { executeRequest } from "./execute-handler.ts";
+import { executeRequest, type ExecuteNeeds } from "./execute-handler.ts";
 import { Redaction } from "../policy/redaction.ts";
 import { describeCommand } from "../workloads/run/describe-work.ts";
 import { handle } from "./handling/handler.ts";
@@ -190,7 +190,7 @@ const longestMs = 7 * 24 * 3_600_000;
 /** `wrap_server`: an execution whose program is a launcher that becomes the server. */
 export const wrapServerHandler = handle(
   wrapServerContract,
-  async (platform, request, call): Promise<WrapServerResponse> => {
+  async (platform: ExecuteNeeds, request, call): Promise<WrapServerResponse> => {
     const { command, mounts: asked = [], packages = [], environment = {}, ...settings } = request;
     const server = readServerCommand(command);
     const { homeDirectory, platform: hostPlatform } = platform.host;

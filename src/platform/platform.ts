@@ -9,9 +9,10 @@ import { loadMountPolicy } from "../config/load-mount-policy.ts";
 import { Engines } from "../engines/discover.ts";
 import { engineTable } from "../engines/engine-table.ts";
 import type { CallOperation, GrantOf } from "../operations/contract/operation-contract.ts";
-import { handlers } from "../operations/handlers.ts";
+import { handlers, type HandlerNeeds } from "../operations/handlers.ts";
 import { operationCaller, observedCaller } from "../operations/handling/handler.ts";
-import type { PlatformParts } from "../operations/handling/platform-parts.ts";
+import type { EngineChooser } from "../operations/handling/engine-chooser.ts";
+import type { PreviewGateway } from "../ingress/preview-gateway.ts";
 import { createNotebookCode } from "../workloads/session/variables/make-notebook-code.ts";
 import { findImports, keptAnswers } from "../packages/find-imports.ts";
 import type { ImportedPackages } from "../packages/scan-request.ts";
@@ -101,6 +102,14 @@ export interface PlatformOptions {
 
 export type { SettledSessions } from "../operations/handling/engine-chooser.ts";
 export type { Alert } from "../telemetry/alert.ts";
+
+/** Everything that handlers and servers need of the platform, except closing it. */
+interface PlatformParts extends HandlerNeeds, EngineChooser {
+  /** The ways into previews, for the server that receives their requests. */
+  readonly previewGateway: PreviewGateway;
+  readonly serverMetrics: ServerMetrics;
+  readonly tracing: Tracing;
+}
 
 /** Everything that lives as long as the process, created once and closed once. */
 export interface Platform extends PlatformParts, AsyncDisposable {

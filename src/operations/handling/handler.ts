@@ -8,7 +8,10 @@ import type {
   RequestOf,
   ResponseOf,
 } from "../contract/operation-contract.ts";
-import type { PlatformParts } from "./platform-parts.ts";
+import type { Config } from "../../config/config.ts";
+import type { NetworkAccess } from "../../egress/network-access.ts";
+import type { Sandboxes } from "../../sandbox/sandboxes.ts";
+import type { MountNeeds, StartNeeds } from "./needs.ts";
 import { existingPlace } from "../../config/real-place.ts";
 import { expandHome } from "../../config/expand-home.ts";
 import type { LoadedMountPolicy } from "../../config/load-mount-policy.ts";
@@ -23,28 +26,41 @@ import type { ServerMetrics } from "../../telemetry/server-metrics.ts";
 import type { SpanStart } from "../../base/span.ts";
 import type { Tracing } from "../../telemetry/tracing.ts";
 
-/** What an operation does. */
-export interface Handler<Contract extends OperationContract = OperationContract> {
+/** What an operation does, with the parts of the platform that it needs. */
+export interface Handler<Contract extends OperationContract = OperationContract, Needs = unknown> {
   readonly contract: Contract;
-  run(parts: PlatformParts, request: RequestOf<Contract>, call: OperationCall): Promise<ResponseOf<Contract>>;
+  run(needs: Needs, request: RequestOf<Contract>, call: OperationCall): Promise<ResponseOf<Contract>>;
 }
 
 /** The handler of a contract, whose schemas define its input and its answer. */
-export function handle<Contract extends OperationContract>(
+export function handle<Contract extends OperationContract, Needs>(
   contract: Contract,
-  run: Handler<Contract>["run"],
-): Handler<Contract> {
+  run: Handler<Contract, Needs>["run"],
+): Handler<Contract, Needs> {
   return { contract, run };
 }
 
-/** What loads each handler when its operation is first asked for, by the operation's name. */
-export type HandlerTable = ReadonlyMap<string, () => Promise<Handler>>;
+/** What loads a handler when its operation is first asked for. */
+export type LoadHandler<Needs> = () => Promise<Handler<OperationContract, Needs>>;
+
+/** What loads each handler, by its operation's name. */
+export type HandlerTable<Needs> = ReadonlyMap<string, LoadHandler<Needs>>;
+
+/** The parts that a grant narrows. */
+interface GrantedParts extends StartNeeds, MountNeeds, Pick<EngineChooser, "chooseSessionEngine"> {
+  readonly network: Pick<NetworkAccess, "grant">;
+  readonly sandboxes: Pick<Sandboxes, "setMaximum">;
+}
 
 /**
  * The front ends' way to the handlers. A caller's grant is applied only here, so that no front end can forget it:
  * handlers get the platform as the grant allows, and operations reserved for the operator are refused.
  */
-export function operationCaller(handlers: HandlerTable, parts: PlatformParts, grantOf: GrantOf): CallOperation {
+export function operationCaller<Needs extends GrantedParts>(
+  handlers: HandlerTable<Needs>,
+  parts: Needs,
+  grantOf: GrantOf,
+): CallOperation {
   return async (contract, request, call) => {
     const load = handlers.get(contract.name);
     if (load === undefined) throw new TypeError(`${contract.name} has no handler.`);
@@ -67,7 +83,7 @@ function operatorsOnly(name: string): GloveboxError {
  * The platform as one call sees it under its grant: handlers see only the engines, ceilings, networks, secrets and
  * folders that it allows, so none has to check. Where the grant says nothing, the deployment's settings apply.
  */
-export function grantedParts(parts: PlatformParts, grant: Grant): PlatformParts {
+export function grantedParts<Parts extends GrantedParts>(parts: Parts, grant: Grant): Parts {
   const { config, network } = parts;
   const { networks, secrets } = grant;
   const images = {
@@ -112,7 +128,7 @@ export function grantedParts(parts: PlatformParts, grant: Grant): PlatformParts 
 }
 
 /** Those of single groups are their own, and so are templates that only this deployment has. */
-function configuredImages({ images, templates, sessionBaseImage, agents }: PlatformParts["config"]): readonly string[] {
+function configuredImages({ images, templates, sessionBaseImage, agents }: Config): readonly string[] {
   const usual = templates.filter(({ isUsual }) => isUsual).map(({ image }) => image);
   const own = [...usual, sessionBaseImage];
   return [...new Set([...Object.values(images), ...own, agentImageFor(agents.agent, agents.image)])];

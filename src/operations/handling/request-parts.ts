@@ -2,7 +2,7 @@ import { mebibyte } from "../../base/bytes.ts";
 import { GloveboxError, invalidField } from "../../errors/glovebox-error.ts";
 import type { LimitKind, Limits } from "../../policy/limits.ts";
 import { readSecret } from "../../config/read-secret.ts";
-import type { PlatformParts } from "./platform-parts.ts";
+import type { StartNeeds } from "./needs.ts";
 import { checkEnvironment } from "../../policy/request/environment.ts";
 import { chooseSecrets, type RequestedSecrets } from "../../policy/secrets.ts";
 import type { ProgramSecret } from "../../sandbox/program-secret.ts";
@@ -80,7 +80,7 @@ interface SecretsAsker {
  * secret without a value
  */
 export async function readSecrets(
-  { config, host }: Pick<PlatformParts, "config" | "host">,
+  { config, host }: Pick<StartNeeds, "config" | "host">,
   requested: RequestedSecrets,
   asker: SecretsAsker,
 ): Promise<readonly ProgramSecret[]> {
@@ -173,7 +173,7 @@ interface DockerfileRequest {
  */
 export function checkDockerfile(
   { dockerfile = false, image }: DockerfileRequest,
-  { buildDockerfiles, prebuiltOnly }: Pick<PlatformParts["config"], "buildDockerfiles" | "prebuiltOnly">,
+  { buildDockerfiles, prebuiltOnly }: Pick<StartNeeds["config"], "buildDockerfiles" | "prebuiltOnly">,
 ): boolean {
   if (!dockerfile) return false;
   if (image !== undefined) throw invalidField("dockerfile", "either `dockerfile` or `image`", "both");

@@ -8,7 +8,7 @@ import { resolveLimits } from "../../policy/resolve-limits.ts";
 import type { Settings } from "../../workloads/run/settings.ts";
 import type { OperationCall } from "../contract/operation-contract.ts";
 import type { LimitsRequest } from "../contract/request-schemas.ts";
-import type { PlatformParts } from "./platform-parts.ts";
+import type { StartNeeds } from "./needs.ts";
 
 /** The fields of a request that say what its sandbox is (SPEC RT10). */
 export interface SettingsRequest extends TimedRequest {
@@ -26,7 +26,7 @@ interface TimedRequest {
   readonly timeout_seconds?: number | undefined;
 }
 
-type Parts = Pick<PlatformParts, "config" | "assertNetworkAllowed" | "minIsolation">;
+type Parts = Pick<StartNeeds, "config" | "assertNetworkAllowed" | "minIsolation">;
 
 /**
  * What every request that starts a sandbox says of it, checked; nothing is started yet.
@@ -56,7 +56,7 @@ export function settle(
 /** The network that a request names, or none. @throws INVALID_REQUEST, POLICY_DENIED */
 export function allowedNetwork(
   requested: string | readonly string[] | undefined,
-  platform: Pick<PlatformParts, "assertNetworkAllowed">,
+  platform: Pick<StartNeeds, "assertNetworkAllowed">,
 ): NetworkPolicy {
   const network = parseNetwork(requested);
   platform.assertNetworkAllowed(network);

@@ -11,7 +11,7 @@ import type { ImageOrigin } from "../../policy/image-reference.ts";
 import type { Denial } from "../../policy/network/denial.ts";
 import type { ProjectRunDependencies } from "../../workloads/project/project-run.ts";
 import type { OperationCall } from "../contract/operation-contract.ts";
-import type { PlatformParts } from "./platform-parts.ts";
+import type { StartNeeds } from "./needs.ts";
 
 /** Limits in the wire's units. */
 export function limitsToWire(limits: Limits): {
@@ -118,7 +118,7 @@ export function callListener({ onEvent }: OperationCall, name?: string): CallLis
 
 /** Pulls or builds a call's image if the engine does not have it; the caller sees the progress. */
 export function imageProvider(
-  platform: PlatformParts,
+  platform: Pick<StartNeeds, "provideImage">,
   engine: Engine,
   call: OperationCall,
 ): (image: string, origin: ImageOrigin) => Promise<void> {
@@ -126,10 +126,14 @@ export function imageProvider(
   return (image, origin) => platform.provideImage({ image, origin }, engine, { signal, ...callListener(call) });
 }
 
-type ProjectRunParts = Omit<PlatformParts, keyof ProjectRunDependencies> & ProjectRunDependencies;
+type OfEngineAndCall = Pick<ProjectRunDependencies, "engine" | "provideImage" | "maxOutputBytes">;
 
 /** What every run in a project gets from the platform, depending on the engine and the call. */
-export function projectRunParts(platform: PlatformParts, engine: Engine, call: OperationCall): ProjectRunParts {
+export function projectRunParts<Needs extends StartNeeds>(
+  platform: Needs,
+  engine: Engine,
+  call: OperationCall,
+): Omit<Needs, keyof OfEngineAndCall> & OfEngineAndCall {
   const { config } = platform;
   return {
     ...platform,

@@ -345,7 +345,7 @@ function projectParts({ host, now }: ProjectHost, spec: EnvironmentSpec): Projec
 }
 
 /** What an environment is created from. */
-interface OpenEnvironment extends ImageListener, Pick<Kit, "logger" | "now" | "monotonicMs"> {
+export interface OpenEnvironment extends ImageListener, Pick<Kit, "logger" | "now" | "monotonicMs"> {
   readonly id: string;
   /** Its caller's own word for it; undefined: none. */
   readonly name?: string | undefined;
