@@ -44,7 +44,7 @@ describe("the product's sources", () => {
     "folders of at most 3 files": 7,
     "files on the longest import chain": 43,
     "files with one importer, in percent": 23,
-    "names declared twice": 157,
+    "names declared twice": 156,
     "functions over 60 lines": 12,
     "import circles": 0,
   };

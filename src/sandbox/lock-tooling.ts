@@ -3,7 +3,7 @@ import type { MountSpec } from "../engines/container-spec.ts";
 import { GloveboxError } from "../errors/glovebox-error.ts";
 import { openPlace } from "./mounts/open-place.ts";
 import { noteTooling, type LookAtTooling } from "./look-at-tooling.ts";
-import { ProjectLook } from "./project-look.ts";
+import { PathLook } from "./path-look.ts";
 
 /** Each is a mount of its own in the container. */
 const maxLocks = 128;
@@ -22,7 +22,7 @@ export async function lockTooling(
   { place, platform, morePaths }: LookAtTooling,
   target: string,
 ): Promise<readonly MountSpec[]> {
-  const look = await ProjectLook.open(place, platform);
+  const look = await PathLook.open(place, platform);
   try {
     await noteTooling(look, place.realPath, morePaths);
   } finally {

@@ -2,7 +2,7 @@ import type { ToolingSnapshot } from "../policy/tooling/tooling-changes.ts";
 import { toolingNames, toolingPaths } from "../policy/tooling/tooling-files.ts";
 import type { ToolingGap } from "../policy/tooling/tooling-gaps.ts";
 import type { OpenPlace } from "./mounts/open-place.ts";
-import { ProjectLook } from "./project-look.ts";
+import { PathLook } from "./path-look.ts";
 import { gitConfigPaths } from "../policy/tooling/git-config-paths.ts";
 import { gitIndexLinks, type GitIndexLinks } from "../policy/tooling/git-index-links.ts";
 import { pathInside } from "../policy/tooling/path-inside.ts";
@@ -26,7 +26,7 @@ export interface ToolingLook {
 /** Looks at them (SPEC MO2). Null when the project cannot be read: it was moved away, or a program took the right to. */
 export async function lookAtTooling({ place, platform, morePaths }: LookAtTooling): Promise<ToolingLook | null> {
   try {
-    const look = await ProjectLook.open(place, platform);
+    const look = await PathLook.open(place, platform);
     try {
       await noteTooling(look, place.realPath, morePaths);
       return { snapshot: look.snapshot, isWhole: look.gaps.length === 0, gaps: look.gaps };
@@ -39,7 +39,7 @@ export async function lookAtTooling({ place, platform, morePaths }: LookAtToolin
 }
 
 /** Notes all of them. `root` is the real path of the project, which git's files may name. */
-export async function noteTooling(look: ProjectLook, root: string, morePaths: readonly string[]): Promise<void> {
+export async function noteTooling(look: PathLook, root: string, morePaths: readonly string[]): Promise<void> {
   const git = new GitLook(look, root);
   // Git first and the search last: nothing that a program puts elsewhere can use up the time for what is known.
   await git.known();
@@ -68,14 +68,14 @@ const unsearched: ReadonlySet<string> = new Set([".git", "node_modules"]);
  * repositories in it.
  */
 class GitLook {
-  readonly #look: ProjectLook;
+  readonly #look: PathLook;
   readonly #root: string;
   readonly #trees = new Set<string>();
   readonly #seen = new Set<string>();
   #entered = 0;
 
   /** `root` is the real path of the project, which pointers may name. */
-  constructor(look: ProjectLook, root: string) {
+  constructor(look: PathLook, root: string) {
     this.#look = look;
     this.#root = root;
   }

@@ -30,7 +30,7 @@ export const toolingSabotages: readonly Sabotage[] = [
   },
   {
     id: "tooling: a link in a path is not named",
-    file: "src/sandbox/project-look.ts",
+    file: "src/sandbox/path-look.ts",
     find: "if (stat !== null && !stat.isDirectory()) this.#add(path, stat);",
     replace: "",
     test: look,
@@ -77,8 +77,16 @@ export const toolingSabotages: readonly Sabotage[] = [
     name: "leads nobody out while a program exchanges the folder itself",
   },
   {
+    id: "tooling: names that are no UTF-8 count as compared",
+    file: "src/sandbox/path-look.ts",
+    find: "if (!entry.isUtf8) {",
+    replace: "if (entry.level < 0) {",
+    test: "src/sandbox/path-look.test.ts",
+    name: "says of names that are no UTF-8",
+  },
+  {
     id: "tooling: a file with a lease on it counts as compared",
-    file: "src/sandbox/project-look.ts",
+    file: "src/sandbox/path-look.ts",
     find: "if (!missing.has(code)) this.leaveOut",
     replace: "if (code === undefined) this.leaveOut",
     test: look,

@@ -14,20 +14,11 @@ const missing: ReadonlySet<string | undefined> = new Set(["ENOENT", "ENOTDIR", "
 const max = { entries: 512, depth: 16, names: 4_096 } as const;
 const withinMs = 2_000;
 
-interface Noting {
-  readonly folder: HostFolder;
-  readonly name: string;
-  readonly path: string;
-  readonly depth: number;
-  /** Entries that may still be noted below the path that was asked for. */
-  readonly budget: { left: number };
-}
-
 /**
  * One look at files of a project, name by name from a folder that is held open: no link is followed, nothing that is no
  * plain file is opened, and neither many entries nor a slow disk hold it up.
  */
-export class ProjectLook {
+export class PathLook {
   readonly #root: HostFolder;
   readonly #late = AbortSignal.timeout(withinMs);
   readonly #states = new Map<string, string>();
@@ -35,8 +26,8 @@ export class ProjectLook {
   readonly #gaps = new Set<ToolingGap>();
 
   /** @throws Node's error when the project cannot be opened */
-  static async open(place: Pick<OpenPlace, "stablePath">, platform: NodeJS.Platform): Promise<ProjectLook> {
-    return new ProjectLook(await HostFolder.of(place, platform));
+  static async open(place: Pick<OpenPlace, "stablePath">, platform: NodeJS.Platform): Promise<PathLook> {
+    return new PathLook(await HostFolder.of(place, platform));
   }
 
   private constructor(root: HostFolder) {
@@ -69,8 +60,15 @@ export class ProjectLook {
 
   /** Notes the state of a file, or of all in a folder; nothing where there is none. */
   async note(path: string): Promise<void> {
-    const budget = { left: max.entries };
-    await this.#within(path, (folder, name) => this.#note({ folder, name, path, depth: 0, budget }));
+    await this.#within(path, async (folder, name) => {
+      const stat = await this.#stat(folder, name, path);
+      if (stat === null) return;
+      this.#add(path, stat);
+      this.#keep(path, stat);
+      if (!stat.isDirectory()) return;
+      await using inner = await folder.enter(name);
+      await this.#noteBelow(inner, path);
+    });
   }
 
   /** Notes a file or the folder alone; resolves to what it is. */
@@ -130,9 +128,7 @@ export class ProjectLook {
       }
       return await work(folder, parts.at(-1) ?? "");
     } catch (error) {
-      // Missing or replaced meanwhile: the notes of the folders above tell of a change.
-      const { code } = error as NodeJS.ErrnoException;
-      if (!missing.has(code)) this.leaveOut(code === "EAGAIN" || code === "EWOULDBLOCK" ? "held" : "unreadable");
+      this.#tell(error);
       return null;
     } finally {
       await Promise.all(opened.map((each) => each[Symbol.asyncDispose]()));
@@ -144,24 +140,42 @@ export class ProjectLook {
     if (stat !== null && !stat.isDirectory()) this.#add(path, stat);
   }
 
-  async #note({ folder, name, path, depth, budget }: Noting): Promise<void> {
-    const stat = await this.#stat(folder, name, path);
-    if (stat === null) return;
-    this.#add(path, stat);
-    if (depth === 0) this.#keep(path, stat);
-    if (!stat.isDirectory()) return;
-    if (depth >= max.depth) {
+  /** Of what is missing or was replaced meanwhile the notes of the folders above tell. */
+  #tell(error: unknown): void {
+    const { code } = error as NodeJS.ErrnoException;
+    if (!missing.has(code)) this.leaveOut(code === "EAGAIN" || code === "EWOULDBLOCK" ? "held" : "unreadable");
+  }
+
+  async #noteBelow(folder: HostFolder, above: string): Promise<void> {
+    let left: number = max.entries;
+    const take = (): boolean => {
+      if (left <= 0) this.leaveOut("many");
+      if (!this.#mayGoOn() || left <= 0) return false;
+      left -= 1;
+      return true;
+    };
+    const onTrouble = (below: string, error: unknown): void => {
+      const path = `${above}/${below}`;
+      const { code = "" } = error as NodeJS.ErrnoException;
+      if (!missing.has(code) && !this.#states.has(path)) this.#states.set(path, code);
+      this.#tell(error);
+    };
+    for await (const entry of folder.walk({ maxDepth: max.depth, take, onTrouble })) {
+      const path = `${above}/${entry.path}`;
+      // Times to the nanosecond, which tell of every change.
+      const stat = await lstat(entry.place, { bigint: true }).catch((error: unknown) => onTrouble(entry.path, error));
+      if (stat === undefined) continue;
+      this.#add(path, stat);
+      if (!entry.isUtf8) {
+        // Its path here may be that of another entry, too.
+        this.leaveOut("unreadable");
+        entry.passBy();
+      }
+      if (!stat.isDirectory() || entry.level < max.depth) continue;
+      entry.passBy();
       // A folder's own time shows at least that names in it were added or removed.
       this.#states.set(path, `${stat.ino} ${stat.ctimeNs}`);
       this.leaveOut("many");
-      return;
-    }
-    await using inner = await folder.enter(name);
-    for (const each of (await this.#list(inner, max.entries)).keys()) {
-      if (budget.left <= 0) this.leaveOut("many");
-      if (!this.#mayGoOn() || budget.left <= 0) return;
-      budget.left -= 1;
-      await this.#note({ folder: inner, name: each, path: `${path}/${each}`, depth: depth + 1, budget });
     }
   }
 
