@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { alertLines, warningLines, runResponse, toolingFilesSchema, toolingLines } from "./contract/program-schema.ts";
-import { defineOperation } from "./contract/operation-contract.ts";
+import { defineOperation, quietTool } from "./contract/operation-contract.ts";
 import { runSettings } from "./contract/request-schemas.ts";
 
 /** Request of an agent's run (SPEC AG1). */
@@ -51,9 +51,8 @@ export const runAgentContract = defineOperation({
   routes: [{ method: "POST", path: "/api/agent/run" }],
   tool: {
     title: "Run an agent",
-    readOnly: false,
+    ...quietTool,
     destructive: true,
-    idempotent: false,
     openWorld: true,
     mayTakeLong: true,
     text: agentText,

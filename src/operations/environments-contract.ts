@@ -13,7 +13,7 @@ import {
   nameShown,
   commandSchema,
 } from "./contract/request-schemas.ts";
-import { defineOperation } from "./contract/operation-contract.ts";
+import { defineOperation, readingTool, quietTool } from "./contract/operation-contract.ts";
 import { warningLines, alertLines, resultAlerts, toolingFilesSchema, toolingLines } from "./contract/program-schema.ts";
 import { wireErrorSchema } from "./contract/wire-messages.ts";
 
@@ -95,9 +95,7 @@ export const createEnvironmentContract = defineOperation({
   routes: [{ method: "POST", path: "/api/environments" }],
   tool: {
     title: "Start an environment",
-    readOnly: false,
-    destructive: false,
-    idempotent: false,
+    ...quietTool,
     openWorld: true,
     mayTakeLong: true,
     text: ({ env_id: id, image, engine, mount_path: path, warnings }) =>
@@ -138,11 +136,7 @@ export const listEnvironmentsContract = defineOperation({
   routes: [{ method: "GET", path: "/api/environments" }],
   tool: {
     title: "List environments",
-    readOnly: true,
-    destructive: false,
-    idempotent: true,
-    openWorld: false,
-    mayTakeLong: false,
+    ...readingTool,
     text: ({ environments }) =>
       environments.length === 0
         ? "You have no environments."
@@ -173,11 +167,8 @@ export const destroyEnvironmentContract = defineOperation({
   routes: [{ method: "DELETE", path: "/api/environments/{env_id}" }],
   tool: {
     title: "Destroy an environment",
-    readOnly: false,
+    ...quietTool,
     destructive: true,
-    idempotent: false,
-    openWorld: false,
-    mayTakeLong: false,
     text: ({ env_id: id, tooling_files: tooling, warnings }) =>
       [`Environment ${id} is gone.`, ...toolingLines(tooling), ...warningLines(warnings)].join("\n"),
   },
@@ -241,9 +232,8 @@ export const runCommandContract = defineOperation({
   routes: [{ method: "POST", path: "/api/environments/{env_id}/commands" }],
   tool: {
     title: "Run a command",
-    readOnly: false,
+    ...quietTool,
     destructive: true,
-    idempotent: false,
     openWorld: true,
     mayTakeLong: true,
     text: (response) => {

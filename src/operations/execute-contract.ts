@@ -9,7 +9,7 @@ import {
   runSettings,
   secretsSchema,
 } from "./contract/request-schemas.ts";
-import { defineOperation, type ToolImage } from "./contract/operation-contract.ts";
+import { defineOperation, type ToolImage, quietTool } from "./contract/operation-contract.ts";
 import { programResponse, programText } from "./contract/program-schema.ts";
 
 /** Request of a one-shot execution (SPEC EX1). */
@@ -82,9 +82,7 @@ export const executeCodeContract = defineOperation({
   routes: [{ method: "POST", path: "/api/sandbox/execute" }],
   tool: {
     title: "Run a program",
-    readOnly: false,
-    destructive: false,
-    idempotent: false,
+    ...quietTool,
     openWorld: true,
     mayTakeLong: true,
     defaults: { packages: "auto" },

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { defineOperation } from "./contract/operation-contract.ts";
+import { defineOperation, readingTool, quietTool, placeRoutes } from "./contract/operation-contract.ts";
 import { aboutPlace, place, placeOrNewSession } from "./contract/request-schemas.ts";
 import { warningLines, toolingFilesSchema, toolingLines } from "./contract/program-schema.ts";
 import { sandboxId } from "./sandboxes-contract.ts";
@@ -17,8 +17,6 @@ const about = {
   restarted: z.boolean().describe("Whether its sandbox is a new one, without files that only the last one had."),
   warnings: z.array(z.string()),
 } as const;
-
-const reading = { readOnly: true, destructive: false, idempotent: true, openWorld: false, mayTakeLong: false } as const;
 
 const listFilesRequestSchema = z.strictObject({
   ...place,
@@ -40,13 +38,10 @@ export const listFilesContract = defineOperation({
   description: "Lists a folder of an environment (env_id) or a session of run_code. Follows no link.",
   request: listFilesRequestSchema,
   response: listFilesResponseSchema,
-  routes: [
-    { method: "GET", path: "/api/sessions/{session_id}/files" },
-    { method: "GET", path: "/api/environments/{env_id}/files" },
-  ],
+  routes: placeRoutes("GET", "/files"),
   tool: {
     title: "List files",
-    ...reading,
+    ...readingTool,
     text: ({ files, truncated, warnings }) =>
       [
         ...(files.length === 0 ? ["The folder is empty."] : []),
@@ -83,13 +78,10 @@ export const readFileContract = defineOperation({
   description: "Reads a file, or a piece of it, of an environment (env_id) or a session of run_code.",
   request: readFileRequestSchema,
   response: readFileResponseSchema,
-  routes: [
-    { method: "GET", path: "/api/sessions/{session_id}/files/{path}" },
-    { method: "GET", path: "/api/environments/{env_id}/files/{path}" },
-  ],
+  routes: placeRoutes("GET", "/files/{path}"),
   tool: {
     title: "Read a file",
-    ...reading,
+    ...readingTool,
     text: ({ path, content, encoding, size_bytes: size, truncated, warnings }) =>
       [
         `${path}, ${size} bytes${encoding === "base64" ? ", in base64" : ""}${truncated ? ", of which a part was read" : ""}:`,
@@ -124,17 +116,12 @@ export const writeFileContract = defineOperation({
   request: writeFileRequestSchema,
   response: writeFileResponseSchema,
   carriesContent: true,
-  routes: [
-    { method: "PUT", path: "/api/sessions/{session_id}/files" },
-    { method: "PUT", path: "/api/environments/{env_id}/files" },
-  ],
+  routes: placeRoutes("PUT", "/files"),
   tool: {
     title: "Write a file",
-    readOnly: false,
+    ...quietTool,
     destructive: true,
     idempotent: true,
-    openWorld: false,
-    mayTakeLong: false,
     text: ({ path, size_bytes: size, session_id: id, tooling_files: tooling, warnings }) =>
       [
         `Wrote ${size} bytes to ${path}.`,
@@ -170,17 +157,11 @@ export const editFileContract = defineOperation({
   request: editFileRequestSchema,
   response: editFileResponseSchema,
   carriesContent: true,
-  routes: [
-    { method: "PATCH", path: "/api/sessions/{session_id}/files" },
-    { method: "PATCH", path: "/api/environments/{env_id}/files" },
-  ],
+  routes: placeRoutes("PATCH", "/files"),
   tool: {
     title: "Edit a file",
-    readOnly: false,
+    ...quietTool,
     destructive: true,
-    idempotent: false,
-    openWorld: false,
-    mayTakeLong: false,
     text: ({ path, replacements, tooling_files: tooling, warnings }) =>
       [
         `Replaced ${replacements === 1 ? "one place" : `${replacements} places`} in ${path}.`,
@@ -248,12 +229,10 @@ const uploadFileRequestSchema = z.strictObject({
 
 const uploadFileResponseSchema = z.object({
   ...aboutFile,
-  restarted: z.boolean().describe("Whether its sandbox is a new one, without files that only the last one had."),
-  warnings: z.array(z.string()),
+  restarted: about.restarted,
+  warnings: about.warnings,
   size_bytes: z.number(),
-  tooling_files: toolingFilesSchema
-    .optional()
-    .describe("In an environment: files that tools of the project's owner run by themselves and that have changed."),
+  tooling_files: writeFileResponseSchema.shape.tooling_files,
 });
 
 /** `upload_file`: the input of the call as a file of a place or of a live sandbox. */

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { defineOperation } from "./contract/operation-contract.ts";
+import { defineOperation, readingTool } from "./contract/operation-contract.ts";
 import { alertSchema } from "./contract/program-schema.ts";
 import { logStreams } from "./contract/wire-values.ts";
 
@@ -62,11 +62,7 @@ export const readLogsContract = defineOperation({
   routes: [{ method: "GET", path: "/api/sandbox/{id}/logs" }],
   tool: {
     title: "Read logs",
-    readOnly: true,
-    destructive: false,
-    idempotent: true,
-    openWorld: false,
-    mayTakeLong: false,
+    ...readingTool,
     readOn: ({ entries }) => {
       const last = entries.at(-1);
       return last === undefined ? {} : { next_offset: last.offset + Math.max(1, last.dropped ?? 0), is_over: false };

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { defineOperation } from "./contract/operation-contract.ts";
+import { defineOperation, readingTool } from "./contract/operation-contract.ts";
 import { sandboxId } from "./sandboxes-contract.ts";
 import { nameShown } from "./contract/request-schemas.ts";
 import { alertKinds, alertSchema, alertStates, alertLines } from "./contract/program-schema.ts";
@@ -59,11 +59,7 @@ export const getMetricsContract = defineOperation({
   routes: [{ method: "GET", path: "/api/sandbox/{sandbox_id}/metrics" }],
   tool: {
     title: "Metrics of a sandbox",
-    readOnly: true,
-    destructive: false,
-    idempotent: true,
-    openWorld: false,
-    mayTakeLong: false,
+    ...readingTool,
     text: ({ container_id: id, running, limits, samples }) => {
       const last = samples.at(-1);
       const state = running ? "runs" : "has ended";
@@ -143,11 +139,7 @@ export const listAlertsContract = defineOperation({
   routes: [{ method: "GET", path: "/api/alerts" }],
   tool: {
     title: "Alerts",
-    readOnly: true,
-    destructive: false,
-    idempotent: true,
-    openWorld: false,
-    mayTakeLong: false,
+    ...readingTool,
     text: ({ alerts }) =>
       alerts.length === 0
         ? "No alerts."

@@ -11,7 +11,7 @@ import {
   secretsSchema,
 } from "./contract/request-schemas.ts";
 import { wireErrorSchema } from "./contract/wire-messages.ts";
-import { defineOperation } from "./contract/operation-contract.ts";
+import { defineOperation, readingTool, quietTool } from "./contract/operation-contract.ts";
 
 /** SPEC PV1. */
 const previewStatuses = ["starting", "running", "error"] as const;
@@ -134,9 +134,7 @@ export const startPreviewContract = defineOperation({
   routes: [{ method: "POST", path: "/api/sandbox/preview" }],
   tool: {
     title: "Start a preview",
-    readOnly: false,
-    destructive: false,
-    idempotent: false,
+    ...quietTool,
     openWorld: true,
     mayTakeLong: true,
     text: previewText,
@@ -174,11 +172,7 @@ export const previewStatusContract = defineOperation({
   routes: [{ method: "GET", path: "/api/sandbox/preview/{id}" }],
   tool: {
     title: "Look at a preview",
-    readOnly: true,
-    destructive: false,
-    idempotent: true,
-    openWorld: false,
-    mayTakeLong: false,
+    ...readingTool,
     text: previewText,
   },
 });
@@ -198,11 +192,8 @@ export const stopPreviewContract = defineOperation({
   routes: [{ method: "DELETE", path: "/api/sandbox/preview/{id}" }],
   tool: {
     title: "Stop a preview",
-    readOnly: false,
+    ...quietTool,
     destructive: true,
-    idempotent: false,
-    openWorld: false,
-    mayTakeLong: false,
     text: ({ container_id: id }) => `Preview ${id} has ended.`,
   },
 });

@@ -10,7 +10,7 @@ import {
   runSettings,
   place,
 } from "./contract/request-schemas.ts";
-import { defineOperation } from "./contract/operation-contract.ts";
+import { defineOperation, readingTool, quietTool, placeRoutes } from "./contract/operation-contract.ts";
 
 /** The field `process_id` of requests about one process. */
 const processId = z.string().describe("The process's id, as start_process gave it.");
@@ -89,17 +89,11 @@ export const startProcessContract = defineOperation({
   ].join(" "),
   request: startProcessRequestSchema,
   response: startProcessResponseSchema,
-  routes: [
-    { method: "POST", path: "/api/sessions/{session_id}/processes" },
-    { method: "POST", path: "/api/environments/{env_id}/processes" },
-  ],
+  routes: placeRoutes("POST", "/processes"),
   tool: {
     title: "Start a background process",
-    readOnly: false,
-    destructive: false,
-    idempotent: false,
+    ...quietTool,
     openWorld: true,
-    mayTakeLong: false,
     text: ({ process_id: id, ports, session_id: session, warnings }) =>
       [
         `Process ${id} runs. Read its output with list_processes.`,
@@ -112,14 +106,6 @@ export const startProcessContract = defineOperation({
 
 export type StartProcessRequest = z.input<typeof startProcessRequestSchema>;
 export type StartProcessResponse = z.output<typeof startProcessResponseSchema>;
-
-const plain = {
-  readOnly: false,
-  destructive: false,
-  idempotent: false,
-  openWorld: false,
-  mayTakeLong: false,
-} as const;
 
 const part = z.object({
   offset: z
@@ -159,17 +145,10 @@ export const listProcessesContract = defineOperation({
     "Lists the background processes of an environment (env_id) or a session, with the URLs of their ports. With process_id it shows that one's output from stdout_offset and stderr_offset on: ask again from next_offset for what is new. The newest 256 KiB of each stream are kept.",
   request: listProcessesRequestSchema,
   response: listProcessesResponseSchema,
-  routes: [
-    { method: "GET", path: "/api/sessions/{session_id}/processes" },
-    { method: "GET", path: "/api/environments/{env_id}/processes" },
-    { method: "GET", path: "/api/sessions/{session_id}/processes/{process_id}" },
-    { method: "GET", path: "/api/environments/{env_id}/processes/{process_id}" },
-  ],
+  routes: [...placeRoutes("GET", "/processes"), ...placeRoutes("GET", "/processes/{process_id}")],
   tool: {
-    ...plain,
     title: "List background processes",
-    readOnly: true,
-    idempotent: true,
+    ...readingTool,
     text: ({ processes }) =>
       processes.length === 0 ? "There are no background processes." : processes.flatMap(lines).join("\n"),
   },
@@ -198,12 +177,9 @@ export const writeStdinContract = defineOperation({
   request: writeStdinRequestSchema,
   response: writeStdinResponseSchema,
   carriesContent: true,
-  routes: [
-    { method: "POST", path: "/api/sessions/{session_id}/processes/{process_id}" },
-    { method: "POST", path: "/api/environments/{env_id}/processes/{process_id}" },
-  ],
+  routes: placeRoutes("POST", "/processes/{process_id}"),
   tool: {
-    ...plain,
+    ...quietTool,
     title: "Write to a process",
     text: ({ process_id: id, written_bytes: bytes, closed }) =>
       `Wrote ${bytes} bytes to ${id}${closed ? " and ended its input" : ""}.`,
@@ -232,12 +208,9 @@ export const stopProcessContract = defineOperation({
     "Stops a background process with everything it started: SIGTERM, and SIGKILL 750 ms later. Its output stays readable. With `signal` it only sends that signal to the process, which may continue.",
   request: stopProcessRequestSchema,
   response: stopProcessResponseSchema,
-  routes: [
-    { method: "DELETE", path: "/api/sessions/{session_id}/processes/{process_id}" },
-    { method: "DELETE", path: "/api/environments/{env_id}/processes/{process_id}" },
-  ],
+  routes: placeRoutes("DELETE", "/processes/{process_id}"),
   tool: {
-    ...plain,
+    ...quietTool,
     title: "Stop or signal a process",
     destructive: true,
     text: (response) =>

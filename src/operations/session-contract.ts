@@ -20,7 +20,7 @@ import {
   nameShown,
   limitsShown,
 } from "./contract/request-schemas.ts";
-import { defineOperation } from "./contract/operation-contract.ts";
+import { defineOperation, quietTool } from "./contract/operation-contract.ts";
 import { programResponse, programText } from "./contract/program-schema.ts";
 
 /** The field `session_id` of requests that use a session. */
@@ -249,11 +249,9 @@ export const endSessionContract = defineOperation({
   routes: [{ method: "DELETE", path: "/api/sessions/{session_id}" }],
   tool: {
     title: "End a session",
-    readOnly: false,
+    ...quietTool,
     destructive: true,
     idempotent: true,
-    openWorld: false,
-    mayTakeLong: false,
     text: ({ session_id: id }) => (id === null ? "There was no session to end." : `Session ${id} has ended.`),
   },
 });

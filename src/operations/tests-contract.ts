@@ -11,7 +11,7 @@ import {
   runSettings,
 } from "./contract/request-schemas.ts";
 import { alertLines, warningLines, runResponse } from "./contract/program-schema.ts";
-import { defineOperation } from "./contract/operation-contract.ts";
+import { defineOperation, quietTool } from "./contract/operation-contract.ts";
 
 /** Request of a test run (SPEC TE1). */
 const runTestsRequestSchema = z.strictObject({
@@ -131,9 +131,7 @@ export const runTestsContract = defineOperation({
   routes: [{ method: "POST", path: "/api/sandbox/test" }],
   tool: {
     title: "Run tests",
-    readOnly: false,
-    destructive: false,
-    idempotent: false,
+    ...quietTool,
     openWorld: true,
     mayTakeLong: true,
     text: testsText,

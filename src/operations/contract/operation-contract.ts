@@ -54,6 +54,18 @@ export interface ToolForm<Response = unknown> {
   images?(response: Response): readonly ToolImage[];
 }
 
+/** How a tool is to be seen that does nothing of this; spread before what it does. */
+export const quietTool = {
+  readOnly: false,
+  destructive: false,
+  idempotent: false,
+  openWorld: false,
+  mayTakeLong: false,
+} as const;
+
+/** The same of one that only looks. */
+export const readingTool = { ...quietTool, readOnly: true, idempotent: true } as const;
+
 /** A picture as agents get it. */
 export interface ToolImage {
   readonly base64: string;
@@ -102,6 +114,14 @@ export function defineOperation<Request extends z.ZodObject, Response extends z.
   contract: OperationContract<Request, Response>,
 ): OperationContract<Request, Response> {
   return contract;
+}
+
+/** The routes of an operation on what a session or an environment has. */
+export function placeRoutes(method: Route["method"], path: string): readonly Route[] {
+  return ["/api/sessions/{session_id}", "/api/environments/{env_id}"].map((place) => ({
+    method,
+    path: `${place}${path}`,
+  }));
 }
 
 /** What is known of content before it comes. */
