@@ -2,10 +2,14 @@ import { execFileSync } from "node:child_process";
 import {
   chmodSync,
   chownSync,
+  closeSync,
   existsSync,
+  fchmodSync,
+  fstatSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
+  openSync,
   readdirSync,
   readFileSync,
   realpathSync,
@@ -18,6 +22,7 @@ import os from "node:os";
 import path from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { whileSwapping } from "../../test/helpers/swapping.ts";
 import { HostFolder, type WalkedEntry, type WalkOptions } from "./host-folder.ts";
 
 let folder = "";
@@ -261,14 +266,30 @@ describe.runIf(isLinux)("a program that attacks a walk", () => {
   });
 
   it("has no permission of another place changed by exchanging the folder that it has closed", async () => {
-    chmodSync(at("outside"), 0o700);
-    chmodSync(at("root/sub"), 0);
-    await walked("linux", { reopensOf: process.getuid?.() ?? 0, onTrouble: () => undefined }, ({ path: found }) => {
-      if (found !== "sub") return;
-      renameSync(at("root/sub"), at("root/was"));
-      symlinkSync(at("outside"), at("root/sub"));
+    const program = isRoot ? 65_534 : (process.getuid?.() ?? 0);
+    for (const place of [folder, at("root"), at("root/sub"), at("outside")]) chownSync(place, program, program);
+    for (const place of [folder, at("root")]) chmodSync(place, 0o755);
+    chmodSync(at("outside"), 0o200);
+    symlinkSync(at("outside"), at("root/evil"));
+    const closed = openSync(at("root/sub"), "r");
+    let opened = 0;
+    await whileSwapping(at("root/sub"), at("root/evil"), async () => {
+      if (isRoot) process.seteuid?.(program);
+      try {
+        for (let turn = 0; turn < 300; turn += 1) {
+          fchmodSync(closed, 0);
+          await walked("linux", { reopensOf: program, onTrouble: () => undefined });
+          if ((fstatSync(closed).mode & 0o777) !== 0) opened += 1;
+        }
+      } finally {
+        if (isRoot) process.seteuid?.(0);
+      }
     });
-    expect(lstatSync(at("outside")).mode & 0o777).toBe(0o700);
-    chmodSync(at("root/was"), 0o755);
+    closeSync(closed);
+    expect(opened).toBeGreaterThan(0);
+    expect(lstatSync(at("outside")).mode & 0o777).toBe(0o200);
+    for (const place of ["root/sub", "root/evil", "outside"]) {
+      if (!lstatSync(at(place)).isSymbolicLink()) chmodSync(at(place), 0o755);
+    }
   });
 });

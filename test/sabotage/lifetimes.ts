@@ -188,7 +188,7 @@ const otherUsers: readonly Sabotage[] = [
   },
   {
     id: "state: a folder above may be anybody's",
-    file: "../../src/base/own-folder.ts",
+    file: "src/base/own-folder.ts",
     find: "if (owner !== uid && owner !== 0) throw",
     replace: "if (owner < 0) throw",
     test: "src/base/own-folder.test.ts",
@@ -196,7 +196,7 @@ const otherUsers: readonly Sabotage[] = [
   },
   {
     id: "state: everybody may exchange a folder above",
-    file: "../../src/base/own-folder.ts",
+    file: "src/base/own-folder.ts",
     find: "(mode & othersMayWrite) !== 0 && (mode & sticky) === 0",
     replace: "false",
     test: "src/base/own-folder.test.ts",

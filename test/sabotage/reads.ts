@@ -99,6 +99,14 @@ export const readsSabotages: readonly Sabotage[] = [
     name: "as on linux > goes through names that are no UTF-8",
   },
   {
+    id: "a walk opens a closed folder by its name",
+    file: "src/base/host-folder.ts",
+    find: "await chmod(held.self, modeToLookInto(mode));",
+    replace: "await chmod(this.#within(name), modeToLookInto(mode));",
+    test: walk,
+    name: "has no permission of another place changed",
+  },
+  {
     id: "a walk that is given up leaves folders open",
     file: "src/base/host-folder.ts",
     find: "        await names.return();\n        if (folder !== this) await folder[Symbol.asyncDispose]();",
