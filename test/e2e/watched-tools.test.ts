@@ -4,8 +4,8 @@ import os from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { beginReporting } from "../../src/workloads/tests/command-variables.ts";
-import { reportsFolder } from "../../src/workloads/tests/folders.ts";
-import { textKeys, verifiedText, type WatchedTool } from "../../src/workloads/tests/test-phase.ts";
+import { reportsFolder } from "../../src/workloads/tests/command-variables.ts";
+import { textKeys, toolLines, verifiedText } from "../../src/workloads/tests/test-phase.ts";
 import { summariseReports } from "../../src/workloads/tests/report/summarise-reports.ts";
 import { projectFolder } from "../helpers/project-folder.ts";
 
@@ -17,7 +17,7 @@ interface Started {
 
 /** The line with which a sandbox starts such a tool, run on this machine, which has them. */
 function start(
-  tool: WatchedTool,
+  tool: string,
   line: string,
   { reports, project }: Record<"reports" | "project", string>,
 ): Promise<Started> {
@@ -42,10 +42,11 @@ describe("what Go and Cargo print", () => {
     places = { reports: path.join(folder, "reports"), project: path.join(folder, "project") };
     cpSync(path.join(projectFolder, "images/reporters"), places.reports, { recursive: true });
     writeFileSync(path.join(places.reports, "shell-seed"), "first seed");
+    writeFileSync(path.join(places.reports, "tools"), toolLines());
   });
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-  const run = async (tool: WatchedTool, line: string) => {
+  const run = async (tool: string, line: string) => {
     cpSync(path.join(projectFolder, "test/fixtures/test-projects", tool), places.project, { recursive: true });
     const { report, ...ended } = await start(tool, line, places);
     const header = { folder: places.project, wanted: { ctrf: true, junit: false }, startMs: 0, stopMs: 1 };

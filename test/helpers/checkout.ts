@@ -16,10 +16,10 @@ export class Checkout {
     }
   }
 
-  add(file: string, text: string): void {
+  add(file: string, text: string, mode = 0o644): void {
     const at = path.join(this.folder, file);
     mkdirSync(path.dirname(at), { recursive: true });
-    writeFileSync(at, text);
+    writeFileSync(at, text, { mode });
   }
 
   /** Puts a row before the first one of a table, and its import at the top. */

@@ -253,10 +253,10 @@ export const readsSabotages: readonly Sabotage[] = [
   },
   {
     id: "lines of a test count beside those of its runner",
-    file: "src/workloads/tests/report/summarise-reports.ts",
+    file: "src/workloads/tests/report/parse-tool-report.ts",
     find: "count !== Number(numbers[index + 1])",
     replace: "count < Number(numbers[index + 1])",
-    test: "src/workloads/tests/report/parse-cargo-report.test.ts",
+    test: "src/workloads/tests/report/parse-tool-report.test.ts",
     name: "a line that a test printed",
   },
   {

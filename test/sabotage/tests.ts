@@ -14,18 +14,18 @@ export const testsSabotages: readonly Sabotage[] = [
   },
   {
     id: "tests: a target of cargo that ended early is complete",
-    file: "src/workloads/tests/report/summarise-reports.ts",
+    file: "src/workloads/tests/report/parse-tool-report.ts",
     find: "unfinished.push(`a target",
     replace: "String(`a target",
-    test: "src/workloads/tests/report/parse-cargo-report.test.ts",
+    test: "src/workloads/tests/report/parse-tool-report.test.ts",
     name: "a target whose test ends its process is unfinished",
   },
   {
     id: "tests: a package of go that ran nothing is complete",
-    file: "src/workloads/tests/report/parse-go-report.ts",
+    file: "src/workloads/tests/report/parse-tool-report.ts",
     find: 'own.status === "passed" && tests.size === 0',
     replace: 'own.status === "passed" && tests.size < 0',
-    test: "src/workloads/tests/report/parse-cargo-report.test.ts",
+    test: "src/workloads/tests/report/parse-tool-report.test.ts",
     name: "passed without a word of a test",
   },
   {
@@ -110,7 +110,7 @@ export const testsSabotages: readonly Sabotage[] = [
   },
   {
     id: "patterns: a number is looked for from each of its digits",
-    file: "src/workloads/tests/summary-line.ts",
+    file: "src/workloads/tests/runner-table.ts",
     find: "(?<!\\d)(\\d+) failed",
     replace: "(\\d+) failed",
     test: "test/hostile-text.test.ts",

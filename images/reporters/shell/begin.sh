@@ -1,10 +1,10 @@
-# Read by the shell of a test command before its line: ours come before `go`, `cargo` and `node` on the PATH.
+# Read by the shell of a test command before its line: ours come before `node` and the tools of `tools` (`go test`) on the PATH.
 mkdir "$GLOVEBOX_TEST_REPORTS/bin"
-for glovebox_tool in go cargo; do
-  if command -v "$glovebox_tool" >/dev/null; then
+while read -r glovebox_tool _; do
+  if command -v "$glovebox_tool" >/dev/null && [ ! -e "$GLOVEBOX_TEST_REPORTS/bin/$glovebox_tool" ]; then
     ln -s ../shell/tool.sh "$GLOVEBOX_TEST_REPORTS/bin/$glovebox_tool"
   fi
-done
+done <"$GLOVEBOX_TEST_REPORTS/tools"
 # A command that sets NODE_OPTIONS replaces ours: they are added again where `node` starts.
 glovebox_tool=$(command -v node)
 case $glovebox_tool in

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Comes before `go` and `cargo` on the PATH of a test command. Their test runs are shown as they go, and a copy of their
+# Comes before `go`, `cargo` and other tools of `tools` on the PATH of a test command. Their test runs are shown as they go, and a copy of their
 # standard output is signed: with a key of this shell, over what came through its own pipe and not over the file.
 tool=${0##*/}
 folder=$GLOVEBOX_TEST_REPORTS
@@ -22,8 +22,12 @@ hash() {
   printf %s "$1"
 }
 
-case "$tool $(subcommand "$@")" in
-  "go test" | "cargo test" | "cargo t") ;;
+case "
+$(cat "$folder/tools" 2>/dev/null)
+" in
+  *"
+$tool $(subcommand "$@")
+"*) ;;
   *) exec "$real" "$@" ;;
 esac
 # Prints a variable's value ($1) without our part of it ($2).
@@ -85,7 +89,7 @@ run() {
       esac
     done
     set -- ${before:+-C "$before"} test -json ${only_go:+"-run=$only_go"} "$@"
-  elif [ -n "$only_cargo" ]; then
+  elif [ "$tool" = cargo ] && [ -n "$only_cargo" ]; then
     case " $* " in *" -- "*) set -- "$@" --exact ;; *) set -- "$@" -- --exact ;; esac
     while IFS= read -r name; do set -- "$@" "$name"; done <<END
 $only_cargo

@@ -1,5 +1,10 @@
-import { bunReport, reportsFolder } from "./folders.ts";
+import { workFolder } from "../../policy/scratch.ts";
 import { namesBehind } from "./report/numbered-name.ts";
+
+/** What is ours: reporters and reports. */
+export const reportsFolder: string = `${workFolder}/.glovebox`;
+/** The one report of `bun test`. */
+export const bunReport = "bun.xml";
 
 type Variables = Readonly<Record<string, string>>;
 

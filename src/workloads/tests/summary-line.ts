@@ -1,13 +1,10 @@
+import { runnerOf, runnerTable } from "./runner-table.ts";
+
 /** Counts of a runner's own summary, as it prints it for people: anything can print such lines. */
 export interface SummaryCounts {
   readonly passed: number;
   readonly failed: number;
   readonly skipped: number;
-}
-
-/** Patterns of the lines that hold the numbers; with `last` only the last line that it describes counts. */
-interface Summary extends Readonly<Record<keyof SummaryCounts, RegExp>> {
-  readonly last?: RegExp;
 }
 
 /** How much of the end of an output is examined. */
@@ -17,34 +14,14 @@ const maxLine = 1_000;
 // oxlint-disable-next-line no-control-regex
 const colours = /\u001b\[[0-9;]*m/g;
 
-const words = { passed: /(?<!\d)(\d+) passed/, failed: /(?<!\d)(\d+) failed/, skipped: /(?<!\d)(\d+) skipped/ };
-const summaries: Readonly<Record<string, Summary>> = {
-  pytest: { ...words, last: /^=* ?\d+ (?:passed|failed|skipped|errors?|xfailed|xpassed|deselected)\b.* in \d/ },
-  jest: { ...words, last: /^Tests: +\d/ },
-  vitest: { ...words, last: /^ *Tests +\d/ },
-  mocha: { passed: /^ +(\d+) passing\b/, failed: /^ +(\d+) failing\b/, skipped: /^ +(\d+) pending\b/ },
-  "node:test": { passed: /^[#ℹ] pass (\d+)$/, failed: /^[#ℹ] fail (\d+)$/, skipped: /^[#ℹ] skipped (\d+)$/ },
-  bun: { passed: /^ +(\d+) pass$/, failed: /^ +(\d+) fail$/, skipped: /^ +(\d+) skip$/ },
-};
-
-const commands: readonly (readonly [RegExp, string])[] = [
-  [/\bpytest\b|\bpy\.test\b/, "pytest"],
-  [/\bvitest\b/, "vitest"],
-  [/\bjest\b/, "jest"],
-  [/\bmocha\b/, "mocha"],
-  [/\bbun\s+test\b/, "bun"],
-  [/\bunittest\b/, "unittest"],
-  [/\bnode\b.{0,1000}\s--test\b/, "node:test"],
-];
-
 /** The runner that a command names, null when it names no known one. */
 export function runnerNamedIn(command: string): string | null {
-  return commands.find(([pattern]) => pattern.test(command))?.[1] ?? null;
+  return runnerTable.find((row) => row.command?.test(command))?.name ?? null;
 }
 
 /** The last summary of this runner at the end of an output, null when there is none. */
 export function findSummary(runner: string, output: string): SummaryCounts | null {
-  const summary = summaries[runner];
+  const summary = runnerOf(runner)?.summary;
   if (summary === undefined) return null;
   const lines = output
     .slice(-maxTail)

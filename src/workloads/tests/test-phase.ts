@@ -3,9 +3,10 @@ import { concludeRun, judgeRun } from "../run/conclude-run.ts";
 import { explainEnding, type RunWords } from "../run/explain-ending.ts";
 import { networkWarnings } from "../run/explain-network.ts";
 import { unlessLost } from "../run/unless-lost.ts";
-import { beginReporting, reporterVariables } from "./command-variables.ts";
+import { beginReporting, bunReport, reporterVariables, reportsFolder } from "./command-variables.ts";
 import { removeReportFile, collectReportFile } from "./report-file.ts";
 import type { PhaseResult, ReadyTests, TestRun, TestsPlace } from "./test-run.ts";
+import { runnerOf, runnerTable, watchedTools } from "./runner-table.ts";
 import { runnerNamedIn, countBunSummaries, findSummary } from "./summary-line.ts";
 import { judgeTests, type EndedTests, type ReportState } from "./verdict.ts";
 import type { CallOptions } from "../../engines/engine.ts";
@@ -15,7 +16,6 @@ import { testStatuses, type TestCounts, type TestStatus } from "./report/test-re
 import { uncounted, type CountedTests } from "./tests-result.ts";
 import type { TestsSpec } from "./tests-spec.ts";
 import type { SandboxFiles } from "../../sandbox/files/sandbox-files.ts";
-import { bunReport, reportsFolder } from "./folders.ts";
 import { listNames, readWhole } from "./read-whole.ts";
 import { GloveboxError, invalidField } from "../../errors/glovebox-error.ts";
 import type { CheckedContextFile } from "../../policy/request/context-files.ts";
@@ -152,7 +152,7 @@ function byReport({ failures, coverage, runs, ctrf, junit, packed }: ReadReports
 
 function sourceOf(reports: CollectedReports["reports"]): CountedTests["from"] {
   if (reports.some(({ format }) => format === "file")) return "report_file";
-  return reports.some(({ format }) => format === "cargo") ? "output" : "report";
+  return reports.some(({ format }) => runnerOf(format)?.tool?.isForPeople) ? "output" : "report";
 }
 
 function sumOf(all: readonly TestCounts[]): TestCounts {
@@ -262,18 +262,13 @@ async function startedRunner(
 
 /** What runners and interpreters load by themselves, or take for themselves, from a folder of tests or one above it. */
 const planted: readonly string[] = [
-  ...["conftest.py", "pytest.ini", ".pytest.ini", "sitecustomize.py", "usercustomize.py"],
-  ...["pytest.py", "pytest", "_pytest", "pluggy", "bunfig.toml"],
-  // What stands in the place of a module of Python itself, and settings that npm gives to every program that it starts.
-  ...["unittest.py", "unittest/__init__.py", ".npmrc"],
+  ...runnerTable.flatMap((row) => row.planted ?? []),
+  ...["sitecustomize.py", "usercustomize.py"],
+  // Settings that npm gives to every program that it starts.
+  ".npmrc",
   ...["js", "cjs", "mjs", "json", "ts", "cts"].map((ending) => `babel.config.${ending}`),
   ...["", ".js", ".cjs", ".mjs", ".json"].map((ending) => `.babelrc${ending}`),
-  ...["js", "mjs", "ts", "json"].map((ending) => `vitest.workspace.${ending}`),
   ...["glovebox_report.py", "glovebox_start.py", "glovebox_unittest.py", "glovebox_writer.py"],
-  ...["js", "cjs", "mjs", "json", "jsonc", "yaml", "yml"].map((ending) => `.mocharc.${ending}`),
-  ...["jest", "vitest", "vite"].flatMap((name) =>
-    ["js", "cjs", "mjs", "ts", "cts", "mts", "json"].map((ending) => `${name}.config.${ending}`),
-  ),
 ];
 
 const removeMs = 60_000;
@@ -351,9 +346,17 @@ async function placeReporters(files: SandboxFiles, options: CallOptions): Promis
     ...contents.map(([path, content]) => fileOf(path.replaceAll("\\", "/"), content)),
     fileOf("seed", Buffer.from(seeds.reporters)),
     fileOf("shell-seed", Buffer.from(seeds.shell)),
+    fileOf("tools", Buffer.from(toolLines())),
   ];
   await files.writeTree(reportsFolder, entries, options);
   return seeds;
+}
+
+/** A line for each command that `tool.sh` stands before: `go test`. */
+export function toolLines(): string {
+  return watchedTools
+    .flatMap(({ name, tool }) => tool.subcommands.map((subcommand) => `${name} ${subcommand}\n`))
+    .join("");
 }
 
 function newSeed(): string {
@@ -374,13 +377,10 @@ function fileOf(path: string, content: Uint8Array): NewTreeEntry {
   };
 }
 
-/** Programs whose output is signed by a shell that stands before them (`images/reporters/shell/tool.sh`). */
-const watchedTools = ["go", "cargo"] as const;
-export type WatchedTool = (typeof watchedTools)[number];
-
 /** Where the signed output of one start of such a program is left, if it was that one. */
 interface TextKey {
-  readonly tool: WatchedTool;
+  /** Its runner's name. */
+  readonly tool: string;
   readonly file: string;
   readonly key: string;
 }
@@ -389,7 +389,7 @@ interface TextKey {
 export function textKeys(seed: string): readonly TextKey[] {
   const keys: TextKey[] = [];
   for (let own = seed; keys.length < maxReports * watchedTools.length; own = hash(`next ${own}`)) {
-    for (const tool of watchedTools) {
+    for (const { name: tool } of watchedTools) {
       keys.push({ tool, file: hash(`name ${tool} ${own}`).slice(0, 32), key: hash(`key ${tool} ${own}`) });
     }
   }

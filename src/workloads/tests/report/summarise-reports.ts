@@ -1,5 +1,5 @@
 import { parseFileReport } from "./parse-file-report.ts";
-import { parseGoReport, exitCodeOf, extended } from "./parse-go-report.ts";
+import { watchedTools } from "../runner-table.ts";
 import { parseReport } from "./parse-report.ts";
 import { numbered } from "./numbered-name.ts";
 import {
@@ -13,97 +13,6 @@ import {
 import { packReport } from "./packed-report.ts";
 import { toCtrf } from "./to-ctrf.ts";
 import { parseXml, XmlElement } from "@rgrove/parse-xml";
-
-/** Tests of one run, and characters of what one test prints that are kept. */
-const maxTests = 500_000;
-const maxUnfinished = 100;
-
-const statuses: Readonly<Record<string, TestStatus>> = { ok: "passed", FAILED: "failed", ignored: "skipped" };
-
-/**
- * What `cargo test` prints for people, before a line with the exit code: untrusted, and partly of the tests' own making. A
- * block whose tests are not as many as its summary says is no report.
- * @throws RangeError for such a block, and for text without an exit code
- */
-export function parseCargoReport(text: string): TestReport {
-  const lines = text.split("\n");
-  const exitCode = exitCodeOf(lines);
-  if (exitCode === null) throw new RangeError("no report of cargo");
-  const tests: TestEntry[] = [];
-  const unfinished: string[] = [];
-  const starts = lines.flatMap((line, index) => (beginsBlock(line) ? [index] : []));
-  for (const [index, at] of starts.entries()) {
-    const block = lines.slice(at + 1, starts[index + 1]);
-    const end = block.findIndex((line) => line.startsWith("test result: "));
-    const found = readBlock(end < 0 ? block : block.slice(0, end));
-    // A test of a target that ends its process takes the rest of that target with it.
-    if (end < 0)
-      unfinished.push(`a target with ${lines[at]?.slice("running ".length)}, of which ${found.length} ended,`);
-    else checkSummary(block[end] ?? "", found);
-    tests.push(...found);
-    if (tests.length > maxTests) throw new RangeError(`more than ${maxTests} tests`);
-  }
-  if (tests.length === 0 && unfinished.length === 0 && exitCode !== 0)
-    tests.push(errorOf("It could not be built, or not be started: see the output."));
-  return { runner: "cargo", tests, unfinished: unfinished.slice(0, maxUnfinished), coverage: null };
-}
-
-function beginsBlock(line: string): boolean {
-  return /^running \d{1,7} tests?$/.test(line);
-}
-
-function readBlock(lines: readonly string[]): readonly TestEntry[] {
-  const failures = lines.findIndex((line) => line === "failures:" || line === "successes:");
-  const printed = detailsOf(failures < 0 ? [] : lines.slice(failures));
-  return lines.slice(0, failures < 0 ? lines.length : failures).flatMap((line) => {
-    const found = /^test (.+?)(?: - should panic)? \.\.\. (ok|FAILED|ignored)(?:, .*)?$/s.exec(line);
-    if (found === null) return [];
-    const [, name = "", word = ""] = found;
-    return [entryOf(name, statuses[word] ?? "other", printed.get(name) ?? "")];
-  });
-}
-
-/** What failed tests printed: a section of each, behind a line that names it. */
-function detailsOf(lines: readonly string[]): ReadonlyMap<string, string> {
-  const details = new Map<string, string>();
-  let name: string | null = null;
-  for (const line of lines) {
-    const next = /^---- (.+) stdout ----$/.exec(line)?.[1];
-    if (next !== undefined) name = next;
-    else if (line === "failures:") name = null;
-    else if (name !== null) details.set(name, extended(details.get(name), `${line}\n`));
-  }
-  return details;
-}
-
-function entryOf(name: string, status: TestStatus, printed: string): TestEntry {
-  const place = / panicked at ([^\n]{1,1000}?):(\d{1,9}):\d{1,9}:\n([^\n]*)/.exec(printed);
-  const details = printed.trim();
-  const isBad = status === "failed";
-  return {
-    name,
-    suite: [],
-    status,
-    file: place?.[1]?.replace(/^\.\//, "") ?? null,
-    line: place === null ? null : Number(place[2]),
-    durationMs: null,
-    message: isBad ? (place?.[3] ?? details.split("\n")[0] ?? "") : null,
-    details: isBad ? details : null,
-  };
-}
-
-function checkSummary(line: string, block: readonly TestEntry[]): void {
-  const numbers = /^test result: \w+\. (\d{1,7}) passed; (\d{1,7}) failed; (\d{1,7}) ignored; /.exec(line);
-  const found = ["passed", "failed", "skipped"].map((status) => block.filter((test) => test.status === status).length);
-  if (numbers === null || found.some((count, index) => count !== Number(numbers[index + 1]))) {
-    throw new RangeError("a summary that its tests do not come to");
-  }
-}
-
-function errorOf(message: string): TestEntry {
-  const place = { file: null, line: null, durationMs: null };
-  return { name: "cargo test", suite: [], status: "error", ...place, message, details: "" };
-}
 
 /** Groups in groups; beyond it nobody reads their names. */
 const maxDepth = 200;
@@ -158,8 +67,8 @@ function elementsOf(element: XmlElement): readonly XmlElement[] {
   return element.children.filter((child) => child instanceof XmlElement);
 }
 
-/** What wrote a report: our reporters, Bun, a shell that took down what Go or Cargo printed, or any tool that a request names. */
-export type ReportFormat = "glovebox" | "bun" | "go" | "cargo" | "file";
+/** What wrote a report: our reporters (`glovebox`), Bun (`bun`), any tool that a request names (`file`), or a watched tool, by its name. */
+export type ReportFormat = string;
 
 /** What the child gets before the reports' bytes. */
 export interface ReportsHeader {
@@ -210,9 +119,8 @@ const maxText = { name: 4_096, message: 4_096, details: 16_384 };
 const parsers: Readonly<Record<ReportFormat, (text: string, folder: string) => TestReport>> = {
   glovebox: parseReport,
   bun: parseBunReport,
-  go: parseGoReport,
-  cargo: parseCargoReport,
   file: parseFileReport,
+  ...Object.fromEntries(watchedTools.map(({ name, tool }) => [name, tool.parse])),
 };
 
 /** Reads all reports of a run and gives their result: pure, for a process that hostile input may end. */
@@ -220,7 +128,7 @@ export function summariseReports(
   header: ReportsHeader,
   texts: readonly string[],
 ): { readonly summary: ReportsSummary; readonly ctrf: string; readonly junit: string; readonly packed: Uint8Array } {
-  const reports = header.reports.map(({ format }, index) => parsers[format](texts[index] ?? "", header.folder));
+  const reports = header.reports.map(({ format }, index) => parserOf(format)(texts[index] ?? "", header.folder));
   const { wanted } = header;
   const ctrf = wanted.ctrf ? toCtrf(reports, header) : "";
   const junit = wanted.junit ? toJunit(reports) : "";
@@ -241,6 +149,12 @@ export function summariseReports(
     packedBytes: packed?.length ?? null,
   };
   return { summary, ctrf, junit, packed: packed ?? new Uint8Array() };
+}
+
+function parserOf(format: ReportFormat): (text: string, folder: string) => TestReport {
+  const parse = parsers[format];
+  if (parse === undefined) throw new RangeError(`no reports of ${format}`);
+  return parse;
 }
 
 /** Tests of several files, and failures of one test, can have one name: the second is called `name #2`. */

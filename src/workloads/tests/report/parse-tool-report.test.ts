@@ -1,6 +1,5 @@
 import { expect, it } from "vitest";
-import { parseCargoReport } from "./summarise-reports.ts";
-import { parseGoReport } from "./parse-go-report.ts";
+import { parseCargoReport, parseGoReport } from "./parse-tool-report.ts";
 
 const end = (exitCode: number): string => `${"0".repeat(64)} ${exitCode}\n`;
 const block = (lines: string, sums: string): string =>
