@@ -56,8 +56,8 @@ const samples: readonly Sabotage[] = [
   {
     ...sampler,
     id: "metrics: samples of every sandbox that ever was",
-    find: "this.#ended.size > maxEnded && ",
-    replace: "false && ",
+    find: "({ max: maxEnded })",
+    replace: "({})",
     name: "keeps the samples of the 50",
   },
   {
