@@ -22,7 +22,7 @@ export type { Process, Processes } from "./library/objects/processes.ts";
 export type { ProcessChunk } from "./library/objects/follow-process.ts";
 export type { LogOptions } from "./library/objects/follow-log.ts";
 export type { Images, Mounts, PackageCache } from "./library/objects/machine.ts";
-export type { OperationEvent, RefusedConnection } from "./operations/contract/operation-contract.ts";
+export type { OperationEvent, RefusedConnection } from "./operations/contract/wire-values.ts";
 export type { Settings } from "./library/objects/generated/settings.ts";
 export type {
   ExecuteOptions,

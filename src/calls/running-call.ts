@@ -1,7 +1,8 @@
 import { createId } from "../base/id.ts";
 import { RingOutput } from "../base/streams/ring-output.ts";
 import { toGloveboxError, type GloveboxError } from "../errors/glovebox-error.ts";
-import type { OperationCall, OperationEvent } from "../operations/contract/operation-contract.ts";
+import type { OperationCall } from "../operations/contract/operation-contract.ts";
+import type { OperationEvent } from "../operations/contract/wire-values.ts";
 
 /** How a call ended: with the operation's response, or because the platform failed or refused. */
 export type CallEnd = { readonly response: unknown } | { readonly error: GloveboxError };

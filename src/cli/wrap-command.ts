@@ -10,7 +10,7 @@ import { describeError } from "./output/error-report.ts";
 import { plainLog } from "./output/plain-log.ts";
 import { addWrapOptions, requestOfWrap, type WrapOptions } from "./wrap-options.ts";
 import { mebibyte } from "../base/bytes.ts";
-import type { OperationEvent } from "../operations/contract/operation-contract.ts";
+import type { OperationEvent } from "../operations/contract/wire-values.ts";
 import { LiveEvents } from "./output/live-events.ts";
 import { ProgramOutput, type OutputStream } from "./output/program-output.ts";
 import type { Readable } from "node:stream";

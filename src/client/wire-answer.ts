@@ -1,6 +1,7 @@
 import { errorCatalogue, type ErrorType } from "../errors/catalogue.ts";
 import { GloveboxError } from "../errors/glovebox-error.ts";
-import type { OperationEvent, OperationContract } from "../operations/contract/operation-contract.ts";
+import type { OperationContract } from "../operations/contract/operation-contract.ts";
+import type { OperationEvent } from "../operations/contract/wire-values.ts";
 import type { wireErrorSchema, WireEvent } from "../operations/contract/wire-messages.ts";
 import type { z } from "zod";
 import { fromBase64 } from "../library/objects/base64.ts";

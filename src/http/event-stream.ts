@@ -3,7 +3,7 @@ import { settlesWithin } from "../base/abort.ts";
 import { kibibyte } from "../base/bytes.ts";
 import { untilWritable } from "../base/streams/until-writable.ts";
 import { WireEncoder } from "../live/wire-encoder.ts";
-import type { OperationEvent } from "../operations/contract/operation-contract.ts";
+import type { OperationEvent } from "../operations/contract/wire-values.ts";
 import type { WireEvent } from "../operations/contract/wire-messages.ts";
 import { textOf, type WireAnswer } from "./server/wire-answer.ts";
 import type { StreamFormat } from "./answer-form.ts";

@@ -10,7 +10,8 @@ import {
   type ClientMessage,
   type LiveEvent,
 } from "../operations/contract/wire-messages.ts";
-import type { OperationCall, OperationEvent, SignalToSend } from "../operations/contract/operation-contract.ts";
+import type { OperationCall } from "../operations/contract/operation-contract.ts";
+import type { OperationEvent, SignalToSend } from "../operations/contract/wire-values.ts";
 import { GloveboxError, invalidField } from "../errors/glovebox-error.ts";
 import { WireEncoder } from "./wire-encoder.ts";
 import { GrowingBuffer } from "../base/streams/growing-buffer.ts";

@@ -1,5 +1,5 @@
 import { invalidUtf8Offset, trailingPart } from "../base/streams/utf8.ts";
-import type { OperationEvent } from "../operations/contract/operation-contract.ts";
+import type { OperationEvent } from "../operations/contract/wire-values.ts";
 import type { WireEvent } from "../operations/contract/wire-messages.ts";
 
 /**

@@ -29,7 +29,8 @@ import { copyIntoServer, copyOutOfServer } from "../transfer/copy-with-server.ts
 import { archiveOf, placeArchive } from "../sandbox/copy/archive.ts";
 import { untilCancelled } from "../base/abort.ts";
 import { feedStream } from "../base/streams/feed-stream.ts";
-import type { SignalToSend, CallOperation, OperationCall } from "./contract/operation-contract.ts";
+import type { CallOperation, OperationCall } from "./contract/operation-contract.ts";
+import type { SignalToSend } from "./contract/wire-values.ts";
 import {
   sandboxRemoved,
   meantSandbox,

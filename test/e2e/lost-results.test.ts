@@ -5,7 +5,7 @@ import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { afterAll, describe, expect, it } from "vitest";
-import type { OperationEvent } from "../../src/operations/contract/operation-contract.ts";
+import type { OperationEvent } from "../../src/operations/contract/wire-values.ts";
 import { useGlovebox } from "../helpers/open-glovebox.ts";
 import { testImages } from "../helpers/test-images.ts";
 

@@ -57,7 +57,7 @@ import type { z } from "zod";
 
 export { GloveboxError } from "../../src/errors/glovebox-error.ts";
 export type { Alert } from "../../src/platform/platform.ts";
-export type { OperationEvent } from "../../src/operations/contract/operation-contract.ts";
+export type { OperationEvent } from "../../src/operations/contract/wire-values.ts";
 export type { DoctorEngine, DoctorResponse } from "../../src/operations/doctor-contract.ts";
 export type { ExecuteRequest, ExecuteResponse } from "../../src/operations/execute-contract.ts";
 export type { RunCodeRequest, RunCodeResponse } from "../../src/operations/session-contract.ts";

@@ -1,4 +1,4 @@
-import type { OperationEvent } from "../../operations/contract/operation-contract.ts";
+import type { OperationEvent } from "../../operations/contract/wire-values.ts";
 import { denialWarning, type Denial } from "../../policy/network/denial.ts";
 import { isWall, type Isolation } from "../../policy/isolation.ts";
 import { isEngineCaveat } from "../../policy/engine-caveats.ts";

@@ -1,7 +1,7 @@
 import { settlesWithin } from "../../base/abort.ts";
 import { mebibyte } from "../../base/bytes.ts";
 import { execInSandboxContract, openTerminalContract } from "../../operations/live-sandbox-contract.ts";
-import type { OperationEvent, SignalToSend } from "../../operations/contract/operation-contract.ts";
+import type { OperationEvent, SignalToSend } from "../../operations/contract/wire-values.ts";
 import type { Platform } from "../../platform/platform.ts";
 import type { SandboxTarget } from "../e2b-sandbox.ts";
 import { ConnectError, toConnectError } from "./connect-error.ts";

@@ -14,7 +14,7 @@ import type { BytesInFlight } from "../../calls/bytes-in-flight.ts";
 import type { ServerResponse } from "node:http";
 import { settlesWithin } from "../../base/abort.ts";
 import { untilWritable } from "../../base/streams/until-writable.ts";
-import type { OperationEvent } from "../../operations/contract/operation-contract.ts";
+import type { OperationEvent } from "../../operations/contract/wire-values.ts";
 import { createHash } from "node:crypto";
 import { secretCheck } from "../../base/http/same-secret.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";

@@ -1,4 +1,4 @@
-import type { OperationEvent, SignalToSend } from "../../operations/contract/operation-contract.ts";
+import type { OperationEvent, SignalToSend } from "../../operations/contract/wire-values.ts";
 
 /** An `AbortSignal` if the project's type libraries have it, else `unknown`. */
 export type CallSignal = typeof globalThis extends { AbortSignal: { prototype: infer Known } } ? Known : unknown;
