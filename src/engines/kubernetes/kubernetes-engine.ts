@@ -172,8 +172,8 @@ interface MadePod extends PodKey {
 /** A pod in which nothing of its image runs. */
 interface TrialPod {
   readonly reach: Reach;
-  /** The pod as it is now. @throws SANDBOX_LOST */
-  readonly read: () => Promise<Pod>;
+  /** The pod as its kubelet tells it, up to two seconds after it runs: before, neither its node nor its image may be in it. */
+  readonly running: () => Promise<Pod>;
   /** Folders of its image that would lie on the node's disk. */
   readonly volumes: () => Promise<readonly string[]>;
 }
@@ -187,15 +187,6 @@ interface TrialOptions {
 const statusLookMs = 100;
 /** How long the end of such a pod is waited for. */
 const leavesMs = 30_000;
-
-/** The kubelet tells what it runs up to two seconds later. */
-async function untilPulled(read: TrialPod["read"], signal: AbortSignal | undefined): Promise<Pod> {
-  for (;;) {
-    const pod = await read();
-    if (statusOf(pod, containerName)?.state?.running !== undefined) return pod;
-    await untilCancelled(sleep(statusLookMs), signal);
-  }
-}
 
 function isFull(error: unknown): boolean {
   return error instanceof GloveboxError && error.errorType === "CAPACITY";
@@ -274,7 +265,7 @@ export class KubernetesEngine implements Engine {
     assertPodPossible(spec, asked);
     const wall = this.#wall;
     const trial = { image: spec.image, isDenied: false, signal };
-    await wall?.ready((look) => this.#withTrialPod(trial, async ({ reach, read }) => look(reach, await read())));
+    await wall?.ready((look) => this.#withTrialPod(trial, async ({ reach, running }) => look(reach, await running())));
     const prove: Prove | undefined = wall === null ? undefined : (reach, pod, given) => wall.prove(reach, pod, given);
     const own = asked === programUser ? this.#users.take() : null;
     const processUser = own === null ? asked : `${own}:${own}`;
@@ -350,8 +341,8 @@ export class KubernetesEngine implements Engine {
   #tryImage(image: string, signal: AbortSignal | undefined): Promise<TriedImage> {
     const wall = this.#wall;
     const isDenied = wall?.isReady ?? true;
-    return this.#withTrialPod({ image, isDenied, signal }, async ({ reach, read, volumes }) => {
-      const pod = await untilPulled(read, signal);
+    return this.#withTrialPod({ image, isDenied, signal }, async ({ reach, running, volumes }) => {
+      const pod = await running();
       // If it does not show anything, a sandbox says so by another one.
       if (!isDenied) await wall?.ready((look) => look(reach, pod)).catch(() => undefined);
       return { identity: statusOf(pod, containerName)?.imageID || image, volumes: await volumes() };
@@ -372,11 +363,7 @@ export class KubernetesEngine implements Engine {
       return await withSupervisor(this.#api, place, { signal }, (channel) =>
         work({
           reach: (to) => reachAddress(channel, to),
-          read: async () => {
-            const pod = await readPod(this.#api, key, { signal });
-            if (pod === null) throw lostError(engineTitle);
-            return pod;
-          },
+          running: () => this.#untilRunning(key, signal),
           volumes: async () => diskFolders((await channel.started()).mounts ?? [], own),
         }),
       );
@@ -386,6 +373,16 @@ export class KubernetesEngine implements Engine {
         .catch(() => undefined)
         .finally(() => this.#leaving.delete(left));
       this.#leaving.add(left);
+    }
+  }
+
+  /** @throws SANDBOX_LOST */
+  async #untilRunning(key: PodKey, signal: AbortSignal | undefined): Promise<Pod> {
+    for (;;) {
+      const pod = await readPod(this.#api, key, { signal });
+      if (pod === null || hasEnded(pod)) throw lostError(engineTitle);
+      if (statusOf(pod, containerName)?.state?.running !== undefined) return pod;
+      await untilCancelled(sleep(statusLookMs), signal);
     }
   }
 
