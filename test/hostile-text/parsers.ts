@@ -261,7 +261,6 @@ const others: Readonly<Record<string, Feed>> = {
   "src/languages/javascript.ts findNodeSyntaxError": (call, text) => call(failure(text)),
   "src/languages/python.ts findPythonSyntaxError": (call, text) => call(failure(text)),
   "src/workloads/tests/report/parse-file-report.ts parseFileReport": (call, text) => call(text, "/work"),
-  "src/workloads/tests/report/parse-tool-report.ts exitCodeOf": asLines,
   "src/workloads/tests/report/parse-tool-report.ts parseGoReport": (call, text) => call(text, "/work"),
   "src/workloads/tests/report/parse-report.ts parseReport": (call, text) => call(text, "/work"),
   "src/workloads/tests/test-phase.ts verifiedReport": (call, text) => call(Buffer.from(text), "key"),

@@ -66,7 +66,7 @@ function extended(text = "", more: string): string {
 }
 
 /** What the shell writes after the output: a mark and the exit code. */
-export function exitCodeOf(lines: readonly string[]): number | null {
+function exitCodeOf(lines: readonly string[]): number | null {
   const last = lines.findLast((line) => line !== "") ?? "";
   const code = /[0-9a-f]{64} (\d{1,3})$/.exec(last)?.[1];
   return code === undefined ? null : Number(code);
