@@ -31,7 +31,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Config, LoadedConfig } from "../config/config.ts";
 import type { Host } from "../config/host/host.ts";
-import type { EngineChooser } from "./handling/engine-chooser.ts";
+import type { EngineChooser } from "./handling/needs.ts";
 
 export interface DoctorNeeds extends Pick<EngineChooser, "openState"> {
   readonly config: Config;

@@ -17,7 +17,7 @@ import { readSecrets, type RunLimits } from "./handling/request-parts.ts";
 import { isDiskNamed, settle } from "./handling/settle.ts";
 import { programToWire, callListener, imageProvider, resultAlertsSince } from "./handling/to-wire.ts";
 import { checkRuntime } from "../policy/request/runtime.ts";
-import { openContextFiles } from "./context-files.ts";
+import { openContextFiles } from "./mounts-handler.ts";
 import { executeCodeContract, type ExecuteResponse } from "./execute-contract.ts";
 import type { MountNeeds, RunNeeds, StartNeeds } from "./handling/needs.ts";
 import type { ExecuteDependencies } from "../workloads/execute/execution.ts";

@@ -15,7 +15,7 @@ import { labels, managed } from "../engines/labels.ts";
 import { isOwnContainer } from "../sandbox/owners/left-over.ts";
 import type { SandboxRecord, SandboxRecords } from "../sandbox/owners/sandbox-records.ts";
 import type { OperationCall } from "./contract/operation-contract.ts";
-import type { EngineChooser } from "./handling/engine-chooser.ts";
+import type { EngineChooser } from "./handling/needs.ts";
 import type { LastFound } from "../base/last-found.ts";
 import type { Config } from "../config/config.ts";
 import type { Engines } from "../engines/discover.ts";

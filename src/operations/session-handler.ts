@@ -41,8 +41,7 @@ import { isAtLeast, type Isolation } from "../policy/isolation.ts";
 import { limitFieldNames, limitFields, toField } from "../policy/limit-fields.ts";
 import type { Limits } from "../policy/limits.ts";
 import { noImagesHere } from "../workloads/program/ensure-image.ts";
-import type { StartNeeds } from "./handling/needs.ts";
-import type { EngineChooser } from "./handling/engine-chooser.ts";
+import type { StartNeeds, EngineChooser } from "./handling/needs.ts";
 import type { Sessions } from "../workloads/session/sessions.ts";
 
 /** What runs in sessions needs, and what opens them. */

@@ -10,7 +10,7 @@ import type { TestsResult } from "../workloads/tests/tests-result.ts";
 import type { TestsSpec } from "../workloads/tests/tests-spec.ts";
 import type { OperationCall, RequestOf } from "./contract/operation-contract.ts";
 import { openProject } from "./project-handler.ts";
-import { openContextFiles } from "./context-files.ts";
+import { openContextFiles } from "./mounts-handler.ts";
 import { runToWire, callListener, projectRunParts, resultAlertsSince } from "./handling/to-wire.ts";
 import { settle } from "./handling/settle.ts";
 import { handle } from "./handling/handler.ts";

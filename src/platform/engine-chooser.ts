@@ -9,7 +9,7 @@ import { weakestIsolation, type Isolation } from "../policy/isolation.ts";
 import { decideMinIsolation } from "../policy/min-isolation.ts";
 import type { Reaper } from "../sandbox/owners/reaper.ts";
 import { openOwnState } from "./own-state.ts";
-import type { EngineChooser, EngineNeeds, IsolationKind } from "../operations/handling/engine-chooser.ts";
+import type { EngineChooser, EngineNeeds, IsolationKind } from "../operations/handling/needs.ts";
 
 /**
  * The kind of front end that requests come from: a person's own (command line, library), where they may accept level

@@ -11,7 +11,7 @@ import { engineTable } from "../engines/engine-table.ts";
 import type { CallOperation, GrantOf } from "../operations/contract/operation-contract.ts";
 import { handlers, type HandlerNeeds } from "../operations/handlers.ts";
 import { operationCaller, observedCaller } from "../operations/handling/handler.ts";
-import type { EngineChooser } from "../operations/handling/engine-chooser.ts";
+import type { EngineChooser } from "../operations/handling/needs.ts";
 import type { PreviewGateway } from "../ingress/preview-gateway.ts";
 import { createNotebookCode } from "../workloads/session/variables/make-notebook-code.ts";
 import { findImports, keptAnswers } from "../packages/find-imports.ts";
@@ -100,7 +100,7 @@ export interface PlatformOptions {
   readonly openLog?: (() => Logger) | undefined;
 }
 
-export type { SettledSessions } from "../operations/handling/engine-chooser.ts";
+export type { SettledSessions } from "../operations/handling/needs.ts";
 export type { Alert } from "../telemetry/alert.ts";
 
 /** Everything that handlers and servers need of the platform, except closing it. */

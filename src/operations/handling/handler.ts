@@ -11,7 +11,7 @@ import type {
 import type { Config } from "../../config/config.ts";
 import type { NetworkAccess } from "../../egress/network-access.ts";
 import type { Sandboxes } from "../../sandbox/sandboxes.ts";
-import type { MountNeeds, StartNeeds } from "./needs.ts";
+import type { MountNeeds, StartNeeds, EngineChooser, EngineNeeds } from "./needs.ts";
 import { existingPlace } from "../../config/real-place.ts";
 import { expandHome } from "../../config/expand-home.ts";
 import type { LoadedMountPolicy } from "../../config/load-mount-policy.ts";
@@ -21,7 +21,6 @@ import { grantedCeilings } from "../../policy/granted-ceilings.ts";
 import { agentImageFor } from "../../workloads/agent/agent-image.ts";
 import type { ChosenEngine } from "../../engines/discover.ts";
 import { grantRefused } from "../../policy/grant-refused.ts";
-import type { EngineChooser, EngineNeeds } from "./engine-chooser.ts";
 import type { ServerMetrics } from "../../telemetry/server-metrics.ts";
 import type { SpanStart } from "../../base/span.ts";
 import type { Tracing } from "../../telemetry/tracing.ts";
