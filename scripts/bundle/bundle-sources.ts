@@ -17,7 +17,7 @@ const inlined: ReadonlySet<string> = new Set([
 
 /** Engines that `run` may need, and what it loads with one of them: at times it needs none of these. */
 const engines: readonly string[] = [
-  ...["policy/seccomp/engine-profile.ts", "engines/docker/docker-engine.ts", "engines/local/open-local.ts"],
+  ...["policy/seccomp/engine-profile.ts", "engines/docker/docker-engine.ts", "engines/local/local-engine.ts"],
 ];
 
 /** What is loaded one after the other: by `run`, whose start counts most, then by what else people and agents wait for. */

@@ -92,8 +92,8 @@ export const engineTable: readonly EngineRow[] = [
     name: "local",
     embedded: true,
     variables: ["GLOVEBOX_BUN"],
-    open: async (surroundings) => (await import("./local/open-local.ts")).openLocalEngine(surroundings),
-    openInstaller: async (surroundings) => (await import("./local/open-local.ts")).openLocalInstaller(surroundings),
+    open: async (surroundings) => (await import("./local/local-engine.ts")).openLocalEngine(surroundings),
+    openInstaller: async (surroundings) => (await import("./local/local-engine.ts")).openLocalInstaller(surroundings),
   },
 ];
 

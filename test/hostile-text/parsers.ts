@@ -189,7 +189,7 @@ const others: Readonly<Record<string, Feed>> = {
   "src/mcp/merge-toml.ts mergeToml": (call, text) => call(text, ["a", "b"], { c: 1 }),
   "src/base/shell-line.ts wordsAsShellLine": (call, text) => [call([text]), call(text.split("\n"))],
   "src/engines/supervised/channel/channel-end.ts shownText": (call, text) => call(Buffer.from(text)),
-  "src/engines/supervised/frames/file-records.ts firstRecord": (call, text) => call(Buffer.from(text)),
+  "src/engines/supervised/folder-files.ts firstRecord": (call, text) => call(Buffer.from(text)),
   "src/engines/supervised/container/program-request.ts parseUser": (call, text) => call(text),
   "src/operations/wrap-server-handler.ts insidePath": (call, text) =>
     call(text, [{ hostPaths: ["/a"], target: "/b" }], "linux"),

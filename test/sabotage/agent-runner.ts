@@ -35,7 +35,7 @@ export const agentRunnerSabotages: readonly Sabotage[] = [
   },
   {
     id: "agent runner: a failure of the model's is success",
-    file: "src/workloads/agent/commands/agent-progress.ts",
+    file: "src/workloads/agent/work.ts",
     find: 'else if (fact.kind === "fails") this.#failure = fact.message.slice(0, maxTextLength);',
     replace: 'else if (fact.kind === "fails") this.#failure = null;',
     test: "src/workloads/agent/commands/recorded-lines.test.ts",

@@ -99,15 +99,15 @@ export const consoleSabotages: readonly Sabotage[] = [
   },
   {
     id: "console: the token is in the lines to copy",
-    file: "src/console/start-lines.ts",
+    file: "src/console/views/start-here.tsx",
     find: '"Authorization: Bearer ${bearers[proof]}"',
     replace: '"Authorization: Bearer ${token}"',
-    test: "src/console/start-lines.test.ts",
+    test: "src/console/views/start-here.test.ts",
     name: "which is not in them",
   },
   {
     id: "console: copies only on pages of this machine",
-    file: "src/console/copy-text.ts",
+    file: "src/console/views/copy-button.tsx",
     find: "return copySelected(text);",
     replace: "return false;",
     test: "test/e2e/console-start.test.ts",

@@ -212,7 +212,7 @@ export const sharesSabotages: readonly Sabotage[] = [
   },
   {
     id: "answers: one without a stream that finds no room is lost",
-    file: "src/http/runs/answer-run.ts",
+    file: "src/http/routes/operation-routes.ts",
     find: "    context.runs.keep(begun);\n",
     replace: "",
     test: "test/e2e/bytes-in-flight.test.ts",

@@ -1,3 +1,4 @@
+import { escapeLine } from "../output/terminal-escape.ts";
 import { embeddedEngine, engineChoices } from "../../config/engine-words.ts";
 import { Option, type Command } from "commander";
 import { openCalls, type CommandCalls } from "../open-calls.ts";
@@ -15,8 +16,6 @@ import { runTerminal } from "./exec-command.ts";
 import { nameOption, sandboxWords } from "../output/name-option.ts";
 import { ProgressLine } from "../output/progress-line.ts";
 import { parseNetworkOption } from "../run-options.ts";
-import { shellGreeting, visitGreeting } from "../output/shell-greeting.ts";
-import { escapeLine } from "../output/terminal-escape.ts";
 import { withOwnTerminal } from "../own-terminal.ts";
 
 interface ShellOptions {
@@ -138,4 +137,37 @@ function environmentOf(
   };
   const given = Object.entries(request).filter(([, value]) => value !== undefined);
   return Object.fromEntries(given);
+}
+
+/** What a fresh shell runs in. */
+export interface ShellPlace {
+  readonly engine: string;
+  /** Null where the engine has no images. */
+  readonly image: string | null;
+  readonly network: string | readonly string[];
+  readonly limits: { readonly cpus: number; readonly memory_mb: number; readonly pids: number };
+  /** Its working folder, and the folder of this machine that it is; null: none is. */
+  readonly folder: string;
+  readonly project: { readonly path: string; readonly readOnly: boolean } | null;
+}
+
+/** What somebody should know before they type, in two lines: where they are, and what stays of it. */
+export function shellGreeting({ engine, image, network, limits, folder, project }: ShellPlace): string {
+  const { cpus, memory_mb: memory, pids } = limits;
+  const reach = typeof network === "string" ? network : network.join(", ");
+  const lines = [
+    `${image === null ? "no image" : `image ${image}`} on ${engine}, network ${reach}, at most ${cpus} CPU${cpus === 1 ? "" : "s"}, ${memory} MB of memory, ${pids} processes`,
+    `${filesWords(folder, project)} exit or Ctrl-D ends it.`,
+  ];
+  return lines.map((line) => `glovebox: ${escapeLine(line)}\n`).join("");
+}
+
+/** The same for a sandbox that others opened. */
+const visitGreeting = "glovebox: the sandbox, its programs and its files stay when this shell ends\n";
+
+function filesWords(folder: string, project: ShellPlace["project"]): string {
+  if (project === null)
+    return `All files, also those in ${folder}, are removed when this shell ends (\`glovebox cp\` takes some out);`;
+  const stays = project.readOnly ? "cannot be changed" : "keeps what you write there";
+  return `${folder} is ${project.path} of this machine, and ${stays}; everything else is removed when this shell ends;`;
 }

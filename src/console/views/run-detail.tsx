@@ -1,16 +1,18 @@
+import type { RunTestsResponse } from "../../operations/tests-contract.ts";
+import { signal, type ReadonlySignal } from "@preact/signals";
+import type { SandboxStateAnswer } from "../../operations/sandboxes-contract.ts";
+import { ApiFailure } from "../api-failure.ts";
+import { ask, sandboxPath } from "../ask.ts";
+import { poll } from "../polling.ts";
 import type { VNode, RefObject } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { watchRun, endRun, type RunState } from "../run-state.ts";
 import type { LogProspect } from "../follow-log.ts";
 import { LogView } from "../log-view.tsx";
 import { MetricsView } from "../metrics-view.tsx";
 import { PreviewView } from "../preview-view.tsx";
 import { route, addressOf, goTo, type Tab, type Section } from "../route.ts";
-import { readTestResult } from "../test-result.ts";
 import { TestsView } from "../tests-view.tsx";
 import { Failure } from "./failure.tsx";
-import type { SandboxStateAnswer } from "../../operations/sandboxes-contract.ts";
-import type { RunTestsResponse } from "../../operations/tests-contract.ts";
 import { durationText } from "../amounts.ts";
 import { Untrusted, UntrustedOutput } from "../untrusted.tsx";
 import { running } from "../lists.ts";
@@ -19,7 +21,6 @@ import { CopyButton } from "./copy-button.tsx";
 import { Icon } from "./icon.tsx";
 import { RunPlace, Work } from "./run-words.tsx";
 import { titleOf, storedVerdict, verdictOf, type Verdict } from "./words.ts";
-import { ApiFailure } from "../api-failure.ts";
 
 /** One run or sandbox: what it is, its log, its metrics and what came of it. */
 export function RunDetail({ id }: { readonly id: string }): VNode {
@@ -391,4 +392,44 @@ function Tabs({ section, id, offered, shown }: TabsProps): VNode {
       ))}
     </div>
   );
+}
+
+/** One run or sandbox, as it was in the server's last answer. */
+interface RunState {
+  readonly id: string;
+  readonly answer: SandboxStateAnswer | null;
+  readonly failure: ApiFailure | null;
+}
+
+const eachMs = 2_000;
+
+/** Follows a run until it has ended or the returned function is called. */
+function watchRun(id: string): { readonly state: ReadonlySignal<RunState>; readonly stop: () => void } {
+  const state = signal<RunState>({ id, answer: null, failure: null });
+  const stop = poll(
+    async (abort) => {
+      const answer = await ask<SandboxStateAnswer>("GET", sandboxPath(id), { signal: abort });
+      if (!abort.aborted) state.value = { id, answer, failure: null };
+      return answer.state === "ended";
+    },
+    {
+      eachMs,
+      onFailure: (failure) => {
+        if (failure !== null) state.value = { ...state.value, failure };
+      },
+    },
+  );
+  return { state, stop };
+}
+
+/** Ends a run or a sandbox; a preview is asked to end first. @throws ApiFailure */
+async function endRun(id: string, isPreview: boolean): Promise<void> {
+  await ask("DELETE", isPreview ? `/api/sandbox/preview/${encodeURIComponent(id)}` : sandboxPath(id));
+}
+
+/** Null unless it is the result of a test run. */
+function readTestResult(result: unknown): RunTestsResponse | null {
+  if (typeof result !== "object" || result === null) return null;
+  const { verdict, failures } = result as Partial<RunTestsResponse>;
+  return typeof verdict === "string" && Array.isArray(failures) ? (result as RunTestsResponse) : null;
 }

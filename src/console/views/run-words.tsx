@@ -1,8 +1,30 @@
 import type { VNode } from "preact";
 import type { SandboxRow } from "../lists.ts";
 import { Untrusted } from "../untrusted.tsx";
-import { workWords } from "../work-words.ts";
 import { titleOf } from "./words.ts";
+
+/** What ran, for people. */
+interface WorkWords {
+  /** The language of a program, or the agent that has a prompt; null: a command, which says it itself. */
+  readonly language: string | null;
+  /** The first words of it; empty: there are none. */
+  readonly line: string;
+}
+
+const languages: ReadonlyMap<string, string> = new Map([
+  ["python", "Python"],
+  ["javascript", "JavaScript"],
+  ["typescript", "TypeScript"],
+]);
+/** Kinds of sandboxes whose work begins with a word for what it is. */
+const programKinds: ReadonlySet<string | null> = new Set(["execute", "session"]);
+
+/** Takes the work of a row apart, as the server's lists have it: `python: print(1)`, `npm test`. */
+export function workWords(work: string, kind: string | null): WorkWords {
+  const [, word = "", line = ""] = /^([a-z][a-z0-9-]{0,30})(?:: (.*)|$)/su.exec(work) ?? [];
+  const language = kind === "agent" ? word : programKinds.has(kind) ? (languages.get(word) ?? "") : "";
+  return language === "" ? { language: null, line: work } : { language, line };
+}
 
 /** The part of a row that says what it is. */
 type Told = Pick<SandboxRow, "operation" | "kind" | "name" | "work" | "engine" | "image" | "labels" | "stored">;

@@ -1,3 +1,4 @@
+import { LineReader, type Line } from "../../base/streams/line-reader.ts";
 import { defaultRegistry, parseImageReference, spellImage, spellingOf } from "../../policy/image-reference.ts";
 import type {
   BuildOptions,
@@ -14,7 +15,6 @@ import type { InfoAnswer } from "./engine-capabilities.ts";
 import { refusalReason } from "./http/api-error.ts";
 import { assertNotPrepared, imageUnavailable, noAnonymousPull } from "../image-errors.ts";
 import { pullFailed } from "../pull-failure.ts";
-import { jsonLines } from "./http/json-lines.ts";
 import { isMadeImage, programUidOf, type ListedImage } from "./made-images.ts";
 import { Buffer } from "node:buffer";
 
@@ -420,4 +420,23 @@ function variablesOf(list: readonly string[]): Readonly<Record<string, string>> 
       return at < 0 ? [each, ""] : [each.slice(0, at), each.slice(at + 1)];
     }),
   );
+}
+
+/** Longest line that is kept: far more than engines send. */
+const maxLineBytes = 1_048_576;
+
+/** The JSON values of a stream with one on each line. Lines that are not JSON are skipped. */
+export async function* jsonLines(stream: AsyncIterable<Uint8Array>): AsyncGenerator<unknown, void, undefined> {
+  const lines = new LineReader(maxLineBytes);
+  for await (const bytes of stream) yield* lines.push(bytes).flatMap(parsed);
+  yield* lines.end().flatMap(parsed);
+}
+
+function parsed({ bytes }: Line): unknown[] {
+  try {
+    const line = bytes.toString("utf8");
+    return line.trim() === "" ? [] : [JSON.parse(line) as unknown];
+  } catch {
+    return [];
+  }
 }

@@ -1,3 +1,7 @@
+import { encodeAgentInput, type AgentEvent, type ReadAgentEvents } from "./agent-protocol.ts";
+import type { AgentFact } from "./commands/agent-fact.ts";
+import type { AgentName } from "../../policy/agent-names.ts";
+import { agentTable, isAgentName } from "./commands/agent-table.ts";
 import { LineReader, type Line } from "../../base/streams/line-reader.ts";
 import { BoundedOutput } from "../../base/streams/bounded-output.ts";
 import type { OutputChunk } from "../../engines/engine.ts";
@@ -7,9 +11,6 @@ import type { NetworkReport } from "../run/explain-network.ts";
 import { startProgram } from "../run/start-program.ts";
 import { watchProcess, type ProcessEnd } from "../run/watch-process.ts";
 import { agentPaths, outputMarkers } from "./agent-container.ts";
-import { encodeAgentInput, type AgentEvent, type ReadAgentEvents } from "./agent-protocol.ts";
-import { isAgentName } from "./commands/agent-table.ts";
-import { readEventsOf } from "./commands/read-agent-events.ts";
 import { MarkedOutput, type MarkedText } from "./marked-output.ts";
 import type { AgentRun, ReadyAgent } from "./agent-run.ts";
 import type { RunLog } from "./run-log.ts";
@@ -183,4 +184,30 @@ const prefixes: Readonly<Record<AgentEvent["kind"], string>> = { says: "", does:
 
 function textOf({ kind, text }: AgentEvent): string {
   return text === "" ? "" : `${prefixes[kind]}${text}\n`;
+}
+
+/** What people are shown of that agent's JSON mode. */
+export function readEventsOf(name: AgentName): ReadAgentEvents {
+  const { readFacts } = agentTable[name];
+  return (line) => readFacts(line).flatMap(eventsOf);
+}
+
+function eventsOf(fact: AgentFact): readonly AgentEvent[] {
+  switch (fact.kind) {
+    case "says":
+      return [{ kind: "says", text: fact.text }];
+    case "calls":
+      return [{ kind: "does", text: [fact.tool, fact.input].filter((part) => part !== "").join(": ") }];
+    case "returns":
+      return fact.failed ? [{ kind: "note", text: `${fact.tool || "the tool"} failed` }] : [];
+    case "note":
+      return [{ kind: "note", text: fact.text }];
+    case "fails":
+      return [{ kind: "note", text: `failed: ${fact.message}` }];
+    // The session, the usage and the whole answer come with the result.
+    case "session":
+    case "usage":
+    case "answers":
+      return [];
+  }
 }

@@ -23,11 +23,33 @@ import type { PreviewParts, PreviewStart } from "./preview-parts.ts";
 import { exitOf, exitOfInstallation, hintsOf, otherPortNote } from "./preview-problems.ts";
 import type { PreviewSpec } from "./preview-spec.ts";
 import { startServer } from "./start-server.ts";
-import { Waiting } from "./waiting.ts";
 import { watchServer } from "./watch-server.ts";
 import { LineReader } from "../../base/streams/line-reader.ts";
 import type { OutputChunk } from "../../engines/engine.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
+
+/** Callers that wait for the same thing, each for a time of its own. */
+class Waiting {
+  readonly #waiting = new Set<() => void>();
+
+  /** Resolves at the next `release`, after the given time in milliseconds or when the signal aborts. */
+  async wait(withinMs: number, signal: AbortSignal | undefined): Promise<void> {
+    if (signal?.aborted === true) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, withinMs);
+    const give = (): void => resolve();
+    this.#waiting.add(give);
+    signal?.addEventListener("abort", give, { once: true });
+    await promise;
+    clearTimeout(timer);
+    this.#waiting.delete(give);
+    signal?.removeEventListener("abort", give);
+  }
+
+  release(): void {
+    for (const give of this.#waiting) give();
+  }
+}
 
 /** A stack trace without another for this long counts as over: the program continues, or has ended. */
 const stackOverMs = 10_000;

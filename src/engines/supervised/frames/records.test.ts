@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { FileRecordReader } from "./file-records.ts";
+import { FileRecordReader } from "../folder-files.ts";
 import { ProtocolError, type FrameFields } from "./frame.ts";
 import { readLeft, readNumbers } from "./tree-records.ts";
 

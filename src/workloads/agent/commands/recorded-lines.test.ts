@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { AgentProgress } from "./agent-progress.ts";
+import { AgentProgress } from "../work.ts";
 import { agentNames, type AgentName } from "../../../policy/agent-names.ts";
 import { agentTable } from "./agent-table.ts";
 import { parseJsonObject, type JsonObject } from "./json-fields.ts";
-import { readEventsOf } from "./read-agent-events.ts";
+import { readEventsOf } from "../work-in-sandbox.ts";
 
 /** Lines that the real agents printed, in the versions of the table: a file written, a command that fails, an answer. */
 function recorded(name: string): readonly JsonObject[] {

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { shellGreeting, type ShellPlace } from "./shell-greeting.ts";
+import { shellGreeting, type ShellPlace } from "./shell-command.ts";
 
 const limits = { cpus: 2, memory_mb: 2048, pids: 512 };
 const place: ShellPlace = {

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { afterAll, expect, it } from "vitest";
-import { startLines } from "./start-lines.ts";
+import { startLines } from "./start-here.tsx";
 
 const home = mkdtempSync(path.join(os.tmpdir(), "glovebox-start-lines-"));
 afterAll(() => rmSync(home, { recursive: true, force: true }));

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { workWords } from "./work-words.ts";
+import { workWords } from "./run-words.tsx";
 
 it.each([
   ["python: print(1)", "execute", { language: "Python", line: "print(1)" }],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { SandboxRow } from "../../operations/sandboxes-contract.ts";
-import { sandboxTable } from "./sandbox-table.ts";
+import { sandboxTable } from "./sandboxes-commands.ts";
 
 const nowMs = Date.parse("2026-11-27T12:00:00Z");
 const row = (more: Partial<SandboxRow> = {}): SandboxRow => ({
