@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { OutputChunk, OutputStream } from "./engine.ts";
-import { OutputQueue } from "./local/preload/preload-streams.ts";
+import { OutputQueue } from "./output-queue.ts";
 import { OpeningLine, takeOpeningLine } from "./opening-line.ts";
 
 function chunk(text: string, stream: OutputStream = "stdout"): OutputChunk {

@@ -6,11 +6,11 @@ import { WireEncoder } from "../../live/wire-encoder.ts";
 import {
   takesBody,
   takesInput,
-  type OperationEvent,
   type OperationContract,
   type RequestOf,
   type Route,
 } from "../../operations/contract/operation-contract.ts";
+import type { OperationEvent } from "../../operations/contract/wire-values.ts";
 import type { WireEvent } from "../../operations/contract/wire-messages.ts";
 import { textOf, answerOfError, answerOf, type WireAnswer } from "../server/wire-answer.ts";
 import { answerForm, type StreamFormat } from "../answer-form.ts";

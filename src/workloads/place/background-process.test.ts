@@ -1,6 +1,6 @@
 import { PassThrough } from "node:stream";
 import { expect, it } from "vitest";
-import { OutputQueue } from "../../engines/local/preload/preload-streams.ts";
+import { OutputQueue } from "../../engines/output-queue.ts";
 import { Redaction } from "../../policy/redaction.ts";
 import { OutputJoint } from "../../sandbox/output-joint.ts";
 import { BackgroundProcess } from "./background-process.ts";

@@ -1,7 +1,7 @@
 import { PassThrough } from "node:stream";
 import { expect, it, describe } from "vitest";
 import { unknownStats, type ContainerStats } from "../../engines/container-stats.ts";
-import { OutputQueue } from "../../engines/local/preload/preload-streams.ts";
+import { OutputQueue } from "../../engines/output-queue.ts";
 import { Redaction } from "../../policy/redaction.ts";
 import { OutputJoint } from "../../sandbox/output-joint.ts";
 import { noNetworkReport } from "./explain-network.ts";

@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from "vitest";
 import { BoundedOutput } from "../../base/streams/bounded-output.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { OutputChunk, Process } from "../../engines/engine.ts";
-import { OutputQueue } from "../../engines/local/preload/preload-streams.ts";
+import { OutputQueue } from "../../engines/output-queue.ts";
 import { Redaction } from "../../policy/redaction.ts";
 import { OutputJoint } from "../../sandbox/output-joint.ts";
 import { watchProcess, type RunLimits, type WatchedProcess } from "./watch-process.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
-import type { OutputChunk } from "../../engine.ts";
-import { OutputQueue } from "./preload-streams.ts";
+import type { OutputChunk } from "./engine.ts";
+import { OutputQueue } from "./output-queue.ts";
 
 const chunk = (text: string): OutputChunk => ({ stream: "stdout", bytes: Buffer.from(text) });
 const big = (): OutputChunk => chunk("x".repeat(65_536));
