@@ -77,14 +77,14 @@ export const layers: Readonly<Record<string, LayerRule>> = {
   store: { layers: ["errors", "base", "engines", "sandbox", "telemetry"], packages: ["kysely", "pg"], builtins: "any" },
   config: { layers: ["errors", "words", "languages", "base", "policy", "engines"], packages: ["zod"], builtins: "any" },
   keys: { layers: ["errors", "contracts", "base", "policy", "config"], packages: ["zod"], builtins: "any" },
-  objects: { layers: ["errors", "contracts"], packages: ["zod"], builtins: [] },
-  client: { layers: ["errors", "contracts", "objects"], packages: ["zod"], builtins: [] },
+  objects: { layers: ["errors", "words", "contracts"], packages: ["zod"], builtins: [] },
+  client: { layers: ["errors", "words", "contracts", "objects"], packages: ["zod"], builtins: [] },
   transfer: {
     layers: ["errors", "contracts", "sandbox", "config", "objects", "client"],
     packages: [],
     builtins: ["node:fs", "node:fs/promises", "node:path"],
   },
-  live: { layers: ["errors", "contracts", "base"], packages: ["ws"], builtins: [] },
+  live: { layers: ["errors", "words", "contracts", "base"], packages: ["ws"], builtins: [] },
   peers: {
     layers: ["errors", "contracts", "base", "sandbox", "client", "live"],
     packages: ["ws"],
@@ -106,12 +106,12 @@ export const layers: Readonly<Record<string, LayerRule>> = {
     packages: ["pino"],
     builtins: "any",
   },
-  calls: { layers: ["errors", "contracts", "base"], packages: [], builtins: [] },
+  calls: { layers: ["errors", "words", "contracts", "base"], packages: [], builtins: [] },
   library: { layers: ["errors", "contracts", "base", "config", "platform", "objects"], packages: [], builtins: [] },
   // It runs in a browser: it uses only types of the contracts.
   console: { layers: ["contracts"], packages: ["preact", "@preact/signals", "uplot"], builtins: [] },
   http: {
-    layers: ["errors", "contracts", "base", "config", "live", "platform", "calls"],
+    layers: ["errors", "words", "contracts", "base", "config", "live", "platform", "calls"],
     packages: ["fastify", "@fastify/websocket", "zod", "esbuild"],
     builtins: "any",
   },
@@ -165,7 +165,7 @@ export const splitFolders: Readonly<Record<string, { readonly [Layer: string]: R
 /** Files directly under `src`. */
 export const rootFiles: Readonly<Record<string, LayerRule>> = {
   "src/index.ts": {
-    layers: ["errors", "contracts", "objects", "library", "client", "transfer"],
+    layers: ["errors", "words", "contracts", "objects", "library", "client", "transfer"],
     packages: [],
     builtins: [],
   },
