@@ -3,8 +3,7 @@ import { cpSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, w
 import os from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { beginReporting } from "../../src/workloads/tests/command-variables.ts";
-import { reportsFolder } from "../../src/workloads/tests/command-variables.ts";
+import { beginReporting, reportsFolder } from "../../src/workloads/tests/command-variables.ts";
 import { textKeys, toolLines, verifiedText } from "../../src/workloads/tests/test-phase.ts";
 import { summariseReports } from "../../src/workloads/tests/report/summarise-reports.ts";
 import { projectFolder } from "../helpers/project-folder.ts";
