@@ -69,8 +69,11 @@ export class FileRecordReader {
   }
 }
 
-/** The record that bytes begin with, and what follows it; null when it is not there yet. @throws ProtocolError */
-function firstRecord(bytes: Buffer, isTree = false): { readonly record: FileRecord; readonly rest: Buffer } | null {
+/** The record that bytes begin with, and what follows it; null when it is not there yet. @throws ProtocolError @hostileText */
+export function firstRecord(
+  bytes: Buffer,
+  isTree = false,
+): { readonly record: FileRecord; readonly rest: Buffer } | null {
   if (bytes.length < lengthBytes) return null;
   const length = lengthBytes + bytes.readUInt32LE(0);
   if (length < fixedBytes || length > fixedBytes + 2 * frameLimits.maxPathBytes) {
