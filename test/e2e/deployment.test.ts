@@ -1,24 +1,17 @@
 import { execFile, execFileSync } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { projectFolder } from "../helpers/project-folder.ts";
 import { isRequired, skipOrFail } from "../helpers/require.ts";
+import { serverImageContext } from "../helpers/server-image-context.ts";
 import { until } from "../helpers/until.ts";
 import { testImages } from "../helpers/test-images.ts";
 
 const run = promisify(execFile);
 const here = isRequired("docker");
-/** What the Dockerfile and compose.yaml use from a checkout. */
-const parts = [
-  ...["Dockerfile", ".dockerignore", "compose.yaml", "package.json", "package-lock.json", "tsconfig.json"],
-  ...["tsconfig.build.json", "scripts", "src", "images", "supervisor", "deploy"],
-];
-/** The certificates of a machine whose traffic is inspected: the image's npm must trust them, like the machine's own. */
-const machineCertificates = "/etc/ssl/certs/ca-certificates.crt";
 const buildMs = 900_000;
 
 describe("docker compose up", () => {
@@ -35,9 +28,7 @@ describe("docker compose up", () => {
 
   beforeAll(async () => {
     if (!here) return;
-    folder = mkdtempSync(path.join(tmpdir(), "glovebox-test-compose-"));
-    for (const part of parts) cpSync(path.join(projectFolder, part), path.join(folder, part), { recursive: true });
-    if (existsSync(machineCertificates)) cpSync(machineCertificates, path.join(folder, "deploy/ca/machine.crt"));
+    folder = serverImageContext();
     mkdirSync(path.join(folder, "projects/sums"), { recursive: true });
     writeFileSync(path.join(folder, "projects/sums/data.txt"), "41\n");
     for (const service of ["redis", "postgres"]) {

@@ -9,9 +9,14 @@ function toNode(words: readonly string[], input?: Buffer): void {
 }
 
 /** Builds an image of this context, a tar, and brings it to the cluster's node; disposal removes it from both. */
-export function imageOnNode(reference: string, context: Buffer): AsyncDisposable {
+export function imageOnNode(
+  reference: string,
+  context: Buffer,
+  buildArguments: Readonly<Record<string, string>> = {},
+): AsyncDisposable {
   const maxBuffer = 2 ** 30;
-  execFileSync("docker", ["build", "-q", "-t", reference, "-"], { input: context, stdio: "pipe" });
+  const given = Object.entries(buildArguments).flatMap(([name, value]) => ["--build-arg", `${name}=${value}`]);
+  execFileSync("docker", ["build", "-q", ...given, "-t", reference, "-"], { input: context, stdio: "pipe" });
   try {
     toNode(["images", "import", "-"], execFileSync("docker", ["save", reference], { maxBuffer }));
   } finally {

@@ -55,6 +55,7 @@ if alive containerd; then
 fi
 stop kube-controller-manager kube-apiserver
 stop containerd etcd
+iptables-save -t nat | grep -E '^-A PREROUTING .*gbx-api' | sed 's/^-A/-D/' | while read -r rule; do eval "iptables -w -t nat $rule"; done
 # rules of our own pod network ("gbx") that a sandbox which died hard left behind
 iptables-save -t nat | grep -E '^-A POSTROUTING .*name: ..gbx..' | while read -r rule; do
   eval "iptables -w -t nat ${rule/#-A/-D}"

@@ -72,6 +72,10 @@ if ! ip link show "$bridge" > /dev/null 2>&1; then
   ip link set "$bridge" up
 fi
 sysctl -qw net.ipv4.ip_forward=1
+# what kube-proxy does elsewhere, for the one service that is used: pods reach the API server by its address there
+sysctl -qw "net.ipv4.conf.$bridge.route_localnet=1"
+api_rule=(PREROUTING -i "$bridge" -d "${services%.*}.1" -p tcp --dport 443 -m comment --comment gbx-api -j DNAT --to-destination "$api:6443")
+iptables -w -t nat -C "${api_rule[@]}" 2> /dev/null || iptables -w -t nat -A "${api_rule[@]}"
 [ ! -e /proc/sys/net/bridge/bridge-nf-call-iptables ] || sysctl -qw net.bridge.bridge-nf-call-iptables=1
 cat > "$state/cni/10-gbx.conflist" <<CNI
 { "cniVersion": "0.4.0", "name": "gbx",
@@ -214,7 +218,7 @@ if ! c images ls -q | grep -qx gbx.local/pause:1; then
   c images label gbx.local/pause:1 io.cri-containerd.pinned=pinned > /dev/null
   rm -rf "$box"
 fi
-for image in ${K8S_IMAGES:-glovebox-test/python:1 glovebox-test/minimal:1}; do
+for image in ${K8S_IMAGES:-glovebox-test/python:1 glovebox-test/minimal:1 glovebox-test/node:1 glovebox-test/bun:1}; do
   c images ls -q | grep -qE "(^|/)$image\$" && continue
   docker image inspect "$image" > /dev/null 2>&1 || continue
   docker save "$image" | c images import - > /dev/null
@@ -223,7 +227,7 @@ wait_for 90 kube-apiserver k /readyz
 start kube-controller-manager "$bin/kube-controller-manager" --kubeconfig "$state/auth/controllers.kubeconfig" --authentication-kubeconfig "$state/auth/controllers.kubeconfig" \
   --authorization-kubeconfig "$state/auth/controllers.kubeconfig" --bind-address "$api" --leader-elect=false --use-service-account-credentials=true \
   --service-account-private-key-file "$pki/sa.key" --root-ca-file "$pki/ca.crt" --profiling=false \
-  --controllers serviceaccount-controller,serviceaccount-token-controller,root-ca-certificate-publisher-controller,namespace-controller,node-lifecycle-controller,node-ipam-controller,pod-garbage-collector-controller,garbage-collector-controller,job-controller,ttl-after-finished-controller,resourcequota-controller,taint-eviction-controller
+  --controllers serviceaccount-controller,serviceaccount-token-controller,root-ca-certificate-publisher-controller,namespace-controller,node-lifecycle-controller,node-ipam-controller,pod-garbage-collector-controller,garbage-collector-controller,job-controller,ttl-after-finished-controller,resourcequota-controller,taint-eviction-controller,deployment-controller,replicaset-controller
 start kube-scheduler "$bin/kube-scheduler" --kubeconfig "$state/auth/scheduler.kubeconfig" --authentication-kubeconfig "$state/auth/scheduler.kubeconfig" \
   --authorization-kubeconfig "$state/auth/scheduler.kubeconfig" --bind-address "$api" --leader-elect=false --profiling=false
 start kubelet "$bin/kubelet" --config "$state/kubelet.yaml" --kubeconfig "$state/auth/node.kubeconfig" --root-dir "$state/kubelet" --hostname-override "$node" --node-ip "$gateway" --v=1
