@@ -1,7 +1,6 @@
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { readFileSync, rmSync } from "node:fs";
 import { request } from "node:http";
-import { tmpdir } from "node:os";
 import path from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -74,18 +73,16 @@ describe("the server in the cluster", () => {
       rmSync(folder, { recursive: true });
     }
     await apply("namespace.yaml", {});
-    const keys = mkdtempSync(path.join(tmpdir(), "glovebox-test-keys-"));
-    const file = path.join(keys, "keys.json");
-    const env = { ...process.env, GLOVEBOX_KEYS_FILE: file };
-    key = execFileSync(gloveboxCommand, ["keys", "add", "team"], { env, encoding: "utf8", stdio: "pipe" }).trim();
+    const printed = execFileSync(gloveboxCommand, ["keys", "add", "team", "--print"], { stdio: "pipe" });
+    const team = JSON.parse(printed.toString()) as { readonly key: string; readonly entry: object };
+    key = team.key;
     await api.call("make the keys", {
       ...{ method: "POST", path: await api.path("secrets") },
       body: {
         ...{ apiVersion: "v1", kind: "Secret", metadata: { name: "glovebox-keys" } },
-        data: { "keys.json": readFileSync(file).toString("base64") },
+        stringData: { "keys.json": JSON.stringify({ keys: [team.entry] }) },
       },
     });
-    rmSync(keys, { recursive: true });
     await apply("deployment.yaml", {
       "image: glovebox": `image: ${image}`,
       "          env:\n": `          env:\n            - { name: GLOVEBOX_IMAGES_ALLOW, value: "${testImages.python}" }\n`,
