@@ -175,7 +175,7 @@ describe("what a hostile program leaves in a tree", () => {
     expect(readdirSync(folder).toSorted()).toEqual(["fixed", "other", "outside", "work"]);
   });
 
-  it("folders in folders, floods of names and of bytes come to an end", async () => {
+  it("folders in folders, floods of names and of bytes come to an end", { timeout: 120_000 }, async () => {
     sh("cd work; i=0; while [ $i -lt 300 ]; do mkdir d && cd d || exit 1; i=$((i+1)); done");
     await failureOf(treeOf("/work"), "POLICY_DENIED");
     rmSync(at("work/d"), { recursive: true });
