@@ -53,24 +53,35 @@ export const maxGlobs = 64;
 /** Domains that the code may reach. */
 export const maxDomains = 256;
 
+/** Which rule refused a connection. */
+export type DenialRule =
+  /** What was asked for is an address, and only names are served. */
+  | "address"
+  /** The name is not one in strict form. */
+  | "name"
+  /** No rule of the policy allows the name. */
+  | "not_allowed"
+  /** The sandbox's network was for its installing phase, which is over. */
+  | "locked"
+  /** The name is allowed, at other ports. */
+  | "port"
+  /** The name resolves to nothing but addresses that are not public. */
+  | "private_address"
+  /** The name in the TLS hello is missing or another one. */
+  | "server_name"
+  /** The sandbox has used up its bytes. */
+  | "budget"
+  /** What was sent is no request that the proxy serves. */
+  | "protocol";
+
 /** One refused connection, explained. */
 export interface RefusedConnection {
-  /** The destination, as `name:port` if it has that form. */
+  /** What was asked for, `name:port` where it is one; cut, and without control characters. */
   readonly target: string;
-  /** The rule that refused it. */
-  readonly rule:
-    | "address"
-    | "name"
-    | "not_allowed"
-    | "locked"
-    | "port"
-    | "private_address"
-    | "server_name"
-    | "budget"
-    | "protocol";
-  /** Why, in one sentence. */
+  readonly rule: DenialRule;
+  /** One sentence: why. */
   readonly reason: string;
-  /** What would allow it, in one sentence. */
+  /** One sentence: what would allow it. */
   readonly remedy: string;
 }
 
