@@ -4,11 +4,11 @@ import { PassThrough } from "node:stream";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { runCommandLine } from "../src/cli/process-io.ts";
-import { environmentTable, otherVariables } from "../src/config/layers/environment-table.ts";
-import { settingsKeys } from "../src/config/layers/settings-keys.ts";
+import { environmentTable, otherVariables } from "../src/config/environment-table.ts";
+import { settingsKeys } from "../src/config/setting-layers.ts";
 import { errorCatalogue } from "../src/errors/catalogue.ts";
 import { operationTable } from "../src/operations/table.ts";
-import { agentVariables } from "../src/policy/agent-variable-table.ts";
+import { agentVariables } from "../src/policy/known-agents.ts";
 import { projectFolder } from "./helpers/project-folder.ts";
 
 const read = (path: string): string => readFileSync(join(projectFolder, path), "utf8");

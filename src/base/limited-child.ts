@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { GloveboxError } from "../errors/glovebox-error.ts";
 import { cancelled, throwIfCancelled } from "./abort.ts";
-import { BoundedOutput } from "./streams/bounded-output.ts";
+import { BoundedOutput } from "./streams/collected-bytes.ts";
 import { kibibyte } from "./bytes.ts";
 
 /** A program that reads hostile input, and what it may take. */

@@ -1,8 +1,7 @@
 import type { Stats } from "node:fs";
 import { chmod, lstat, mkdir, realpath, stat } from "node:fs/promises";
 import path from "node:path";
-import { errorCode } from "../errors/error-code.ts";
-import { GloveboxError } from "../errors/glovebox-error.ts";
+import { errorCode, GloveboxError } from "../errors/glovebox-error.ts";
 
 export interface OwnFolderRules {
   /** For messages: `the state folder`. Its path is not in them. */

@@ -4,8 +4,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
-import { tarOfFolder } from "./tar-folder.ts";
-import { tarOf } from "./tar.ts";
+import { tarOfFolder, tarOf } from "./tar.ts";
 
 it("makes archives that tar reads", async () => {
   const folder = await mkdtemp(path.join(tmpdir(), "glovebox-tar-"));

@@ -1,5 +1,5 @@
 import { createId } from "../base/id.ts";
-import { RingOutput } from "../base/streams/ring-output.ts";
+import { RingOutput } from "../base/streams/collected-bytes.ts";
 import { toGloveboxError, type GloveboxError } from "../errors/glovebox-error.ts";
 import type { OperationCall } from "../operations/contract/operation-contract.ts";
 import type { OperationEvent } from "../operations/contract/wire-values.ts";

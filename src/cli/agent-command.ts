@@ -1,7 +1,7 @@
 import { text } from "node:stream/consumers";
 import type { Command } from "commander";
 import { engineChoices } from "../config/engine-words.ts";
-import { agentNames } from "../policy/agent-names.ts";
+import { agentNames } from "../policy/known-agents.ts";
 import { invalidField } from "../errors/glovebox-error.ts";
 import { runAgentContract, type RunAgentResponse } from "../operations/agent-contract.ts";
 import type { CommandIo, SetExitCode } from "./command-io.ts";

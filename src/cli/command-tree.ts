@@ -1,7 +1,7 @@
 import { chosenRuntimeNames, languageNames, languageTable } from "../languages/language-table.ts";
 import type { Command, Option } from "commander";
 import { engineNames } from "../config/engine-words.ts";
-import { agentNames } from "../policy/agent-names.ts";
+import { agentNames } from "../policy/known-agents.ts";
 import { mcpClients } from "../mcp/clients.ts";
 import { isolationLevels } from "../operations/contract/wire-values.ts";
 import { completedShells } from "./completed-shells.ts";

@@ -1,8 +1,8 @@
 import type { Command } from "commander";
 import type { CommandIo, SetExitCode } from "./command-io.ts";
 import { randomBytes } from "node:crypto";
-import { serverProof } from "../base/http/server-proof.ts";
-import { readConsoleAddress } from "../config/server-address.ts";
+import { serverProof } from "../base/http/token-proof.ts";
+import { readConsoleAddress } from "../config/server-access.ts";
 import { GloveboxError } from "../errors/glovebox-error.ts";
 import { spawn } from "node:child_process";
 import { once } from "node:events";

@@ -3,8 +3,7 @@ import path from "node:path";
 import { formatBytes } from "../base/bytes.ts";
 import { pathBelow } from "../base/portable-path.ts";
 import { readHost } from "../config/host/host.ts";
-import { errorCode } from "../errors/error-code.ts";
-import { GloveboxError, invalidField } from "../errors/glovebox-error.ts";
+import { errorCode, GloveboxError, invalidField } from "../errors/glovebox-error.ts";
 import { readWithoutLinks } from "../transfer/read-file.ts";
 
 /** A context file as a request carries it. */

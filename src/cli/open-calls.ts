@@ -1,4 +1,4 @@
-import { readServerAddress, type ServerAddress } from "../config/server-address.ts";
+import { readServerAddress, type ServerAddress } from "../config/server-access.ts";
 import type { OperationCall, OperationContract, ResponseOf } from "../operations/contract/operation-contract.ts";
 import { parseRequest } from "../operations/contract/parse-request.ts";
 import type { Caller } from "../library/objects/calls.ts";

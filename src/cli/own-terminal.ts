@@ -1,5 +1,5 @@
 import { on } from "node:events";
-import { untilWritable } from "../base/streams/until-writable.ts";
+import { untilWritable } from "../base/streams/chunks.ts";
 import { GloveboxError } from "../errors/glovebox-error.ts";
 import type { CommandIo } from "./command-io.ts";
 

@@ -1,4 +1,4 @@
-import { untilWritable } from "../base/streams/until-writable.ts";
+import { untilWritable } from "../base/streams/chunks.ts";
 import type { ReadLogsResponse } from "../operations/logs-contract.ts";
 import type { CommandIo } from "./command-io.ts";
 import type { OutputStream } from "./output/program-output.ts";

@@ -17,7 +17,7 @@ import { inlineFiles } from "./inline-files.ts";
 import { requestOfOptions, type RunOptions } from "./run-options.ts";
 import { buffer } from "node:stream/consumers";
 import { invalidUtf8Offset } from "../base/streams/utf8.ts";
-import { checkCode, maxCodeBytes } from "../policy/request/code.ts";
+import { checkCode, maxCodeBytes } from "../policy/request/requested-program.ts";
 import { codingLine } from "../languages/python.ts";
 import { readNamed } from "../transfer/read-file.ts";
 

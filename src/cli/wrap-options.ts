@@ -1,6 +1,6 @@
 import path from "node:path";
 import type { Command } from "commander";
-import type { Environment } from "../config/layers/environment-layer.ts";
+import type { Environment } from "../config/host/host.ts";
 import { invalidField } from "../errors/glovebox-error.ts";
 import { nameOption } from "./output/name-option.ts";
 import {

@@ -3,7 +3,7 @@ import { maxDurationMs } from "../base/duration.ts";
 import { GloveboxError } from "../errors/glovebox-error.ts";
 import { checkGroupName } from "../policy/group-name.ts";
 import { parseNetwork } from "../policy/network/network.ts";
-import type { AgentsConfig } from "./agents-config.ts";
+import type { AgentsConfig } from "./config.ts";
 import { hostPath, imageReference, principalList, variableNames, wholeNumber } from "./leaf-schemas.ts";
 
 const section = "an object";

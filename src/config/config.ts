@@ -1,23 +1,76 @@
+import type { SecretOffer } from "../policy/secrets.ts";
 import type { LanguageName } from "../languages/language-table.ts";
 import type { InstallPolicy } from "../policy/install-policy.ts";
 import type { RestartRule } from "../engines/restart-rule.ts";
 import { containerEngines } from "../engines/engine-table.ts";
 import type { ToolsImages } from "../engines/tools-image.ts";
-import type { HostAndPort } from "../policy/network/host-and-port.ts";
+import type { HostAndPort } from "../policy/network/domain-names.ts";
 import type { UpstreamFault, UpstreamProxy } from "../policy/network/upstream-proxy.ts";
 import type { Isolation } from "../policy/isolation.ts";
 import type { LimitKind, Limits } from "../policy/limits.ts";
-import type { AgentsConfig } from "./agents-config.ts";
-import type { ToolingFilesMode } from "../policy/tooling/tooling-files.ts";
-import type { SecretSource } from "./secret-source.ts";
+import type { ToolingFilesMode } from "../policy/tooling-files.ts";
+
+/** What the configuration says about agents (docs/agents.md). */
+export interface AgentsConfig {
+  /** Holds the groups' folders; absolute or from `~/`; null: the front end decides. */
+  readonly directory: string | null;
+  /** The main group's project; null: `directory`. */
+  readonly project: string | null;
+  readonly mainGroup: string;
+  readonly mainWorkspace: string;
+  readonly image: string;
+  /** Base of the image that Glovebox builds. */
+  readonly imageBase: string;
+  /** A row of the table of agents. */
+  readonly agent: string;
+  /** As requests write it. */
+  readonly network: string | readonly string[];
+  /** Names of this machine's variables, in addition to those of the table. */
+  readonly variables: readonly string[];
+  readonly memory: {
+    /** From 0 to 1. */
+    readonly minRelevance: number;
+    /** 0: memory is not searched. */
+    readonly maxCharacters: number;
+  };
+  /** How many logs of each group are kept, newest first. */
+  readonly maxLogs: number;
+  readonly farmState: string | null;
+  readonly dashboard: string | null;
+  readonly groups: Readonly<Record<string, AgentGroupConfig>>;
+}
+
+/** Settings of one group; null: the deployment's. */
+export interface AgentGroupConfig {
+  readonly timeoutMs: number | null;
+  readonly image: string | null;
+  readonly additionalMounts: readonly {
+    readonly path: string;
+    /** Below `/workspace/extra`; undefined: the last segment of the path. */
+    readonly target: string | undefined;
+    readonly readOnly: boolean;
+  }[];
+  readonly network: string | readonly string[] | null;
+  readonly agent: { readonly name: string; readonly command?: readonly string[] | undefined } | null;
+  /** Principal whose runs it takes; null: everyone's. */
+  readonly principals: readonly string[] | null;
+}
+
+/** A secret and where its value is read at each use: never the value. */
+export interface SecretSource extends SecretOffer {
+  readonly from:
+    | { readonly kind: "env"; readonly variable: string }
+    /** Absolute, or from `~/`. */
+    | { readonly kind: "file"; readonly path: string };
+}
 
 /** Where `run_code` runs: in a container, or in the embedded sandbox (SPEC RT4). */
 export const executionModes = ["container", "preload"] as const;
-export type ExecutionMode = (typeof executionModes)[number];
+type ExecutionMode = (typeof executionModes)[number];
 
 /** Which engine is used in container mode; `auto` probes for one (SPEC RT1). */
 export const containerRuntimes: readonly string[] = ["auto", ...containerEngines];
-export type ContainerRuntime = string;
+type ContainerRuntime = string;
 
 /** Whether sandboxes are started ahead of one-shot runs. */
 export const warmPoolModes = ["auto", "on", "off"] as const;

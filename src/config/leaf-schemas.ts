@@ -4,11 +4,11 @@ import { maxDurationMs, parseDuration } from "../base/duration.ts";
 import { GloveboxError } from "../errors/glovebox-error.ts";
 import { packagePattern } from "../policy/install-policy.ts";
 import { isPrincipal, principalWords } from "../policy/principal.ts";
-import { environmentName } from "../policy/request/environment.ts";
-import { checkGrantedImage } from "../policy/granted-images.ts";
+import { environmentName } from "../policy/request/environment-variables.ts";
+import { checkGrantedImage } from "../policy/grants.ts";
 import { checkImageReference } from "../policy/image-reference.ts";
-import { checkRelativePath } from "../policy/request/relative-path.ts";
-import { expectedLimit, limitFields, type LimitField } from "../policy/limit-fields.ts";
+import { checkRelativePath } from "../policy/request/request-paths.ts";
+import { expectedLimit, limitFields, type LimitField } from "../policy/limits.ts";
 
 /** The message of every schema here is a phrase that follows "expected". */
 export function wholeNumber(unit: string, from: number, to: number): z.ZodNumber {

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { toolsImagesOf } from "../engines/tools-image.ts";
 import { defaultCeilings, defaultLimits } from "../policy/limits.ts";
 import type { LoadedConfig } from "./config.ts";
-import { loadConfig, type LoadConfigOptions } from "./load-config.ts";
+import { loadConfig, settingsOverrides, type LoadConfigOptions } from "./load-config.ts";
 
 const toolsImages = toolsImagesOf("bun-runner-base");
 const usual = { isUsual: true, isBuilt: true };
@@ -327,5 +327,18 @@ describe("the host's variables", () => {
     expect(values.hostEnvironment).toEqual({ API_URL: "x=y" });
     expect(values.engineEnvironment).toEqual({ DOCKER_HOST: "tcp://[not checked", HOME: "/home/ann" });
     expect(JSON.stringify(values)).not.toContain("SECRET");
+  });
+});
+
+it("turns sections into dotted paths and keeps lists whole", () => {
+  const settings = {
+    max_output_bytes: 5,
+    images: { python: "a:1", javascript: undefined },
+    environment_allowlist: ["A", "B"],
+  };
+  expect(settingsOverrides(settings)).toEqual({
+    max_output_bytes: 5,
+    "images.python": "a:1",
+    environment_allowlist: ["A", "B"],
   });
 });

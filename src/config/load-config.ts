@@ -1,17 +1,62 @@
-import { agentVariables } from "../policy/agent-variable-table.ts";
+import { limitFieldNames, limitKinds } from "../policy/limits.ts";
+import { engineTable } from "../engines/engine-table.ts";
+import { readHost, type Environment, type Host } from "./host/host.ts";
+import type * as z from "zod";
+import { nearest } from "../base/nearest.ts";
+import { insteadOf, secretKeys } from "./environment-table.ts";
+import {
+  settingsKeys,
+  valueAt,
+  nest,
+  environmentLayer,
+  unknownVariables,
+  flagLayer,
+  type Layer,
+  type ConfigFlags,
+} from "./setting-layers.ts";
+import { readOnce, settingsSchema, parseSettings } from "./settings-schema.ts";
+import { agentVariables } from "../policy/known-agents.ts";
 import { GloveboxError } from "../errors/glovebox-error.ts";
 import { readUpstreamProxy, variablesWithPasswords } from "../policy/network/upstream-proxy.ts";
-import { checkEnvironment } from "../policy/request/environment.ts";
-import { boundByCeilings } from "./ceiling-problems.ts";
-import type { ConfigSource, LoadedConfig } from "./config.ts";
-import { environmentLayer, unknownVariables } from "./layers/environment-layer.ts";
-import { readFileLayer, type FileOptions } from "./layers/file-layer.ts";
-import { flagLayer, type ConfigFlags } from "./layers/flag-layer.ts";
-import { engineVariables, pickVariables } from "./host/host-variables.ts";
-import { layerProblems } from "./layers/layer-problems.ts";
-import type { Layer } from "./layers/layer.ts";
-import { nest, settingsKeys, valueAt } from "./layers/settings-keys.ts";
-import { parseSettings } from "./settings-schema.ts";
+import { checkEnvironment } from "../policy/request/environment-variables.ts";
+import type { ConfigSource, LoadedConfig, Config } from "./config.ts";
+import { readFileLayer, type FileOptions } from "./file-layer.ts";
+import { readFile } from "node:fs/promises";
+
+/** One configured limit, and what bounds it, both in the same unit. */
+interface BoundedKey {
+  readonly key: string;
+  readonly ceilingKey: string;
+  /** How many of the key's units make one of the ceiling's. */
+  readonly factor: number;
+}
+
+const boundedKeys: readonly BoundedKey[] = limitKinds.flatMap((kind) =>
+  limitFieldNames.map((field) =>
+    kind === "agent" && field === "timeout_seconds"
+      ? { key: "container_timeout_ms", ceilingKey: `ceilings.${field}`, factor: 1000 }
+      : { key: `limits.${kind}.${field}`, ceilingKey: `ceilings.${field}`, factor: 1 },
+  ),
+);
+
+/** The settings, with defaults lowered to their ceilings, and what is wrong with limits that were set explicitly. */
+interface BoundedSettings {
+  readonly settings: ReadonlyMap<string, unknown>;
+  readonly problems: readonly string[];
+}
+
+/** Variables that engines and their tools read for themselves. */
+const engineVariables: readonly string[] = [
+  ...new Set(engineTable.flatMap(({ variables = [] }) => variables)),
+  "XDG_RUNTIME_DIR",
+  "HOME",
+  "USERPROFILE",
+  "TMPDIR",
+  "TEMP",
+  "TMP",
+  "SystemRoot",
+  "PATH",
+];
 
 export interface LoadConfigOptions extends FileOptions {
   readonly flags?: ConfigFlags | undefined;
@@ -69,6 +114,141 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
     settings: Object.fromEntries(settings),
     file: fileLayer?.path ?? null,
   });
+}
+
+/** What a caller sets itself; overrides the environment and the file. */
+export interface ConfigOverrides {
+  /** Keys and values as in the configuration file (docs/configuration.md). */
+  readonly settings?: Settings | undefined;
+  /** Path of the configuration file; default: `GLOVEBOX_CONFIG`, else the user's own. */
+  readonly configFile?: string | undefined;
+  /** Where `configFile` was given, for errors; default: `--config`. */
+  readonly configFileGivenBy?: string | undefined;
+  /** Where the value of a key was given in `settings`, for errors; default: on the command line. */
+  readonly placeOfSetting?: ((key: string) => string) | undefined;
+}
+
+/** The configuration for this machine and process. */
+interface HostConfig {
+  readonly config: Config;
+  readonly host: Host;
+  /** The same configuration with where each value comes from. */
+  readonly loaded: LoadedConfig;
+}
+
+/** @throws INVALID_REQUEST naming every bad key and value */
+export async function loadHostConfig(overrides: ConfigOverrides): Promise<HostConfig> {
+  const host = readHost();
+  const loaded = await loadConfig({
+    environment: host.environment,
+    homeDirectory: host.homeDirectory,
+    file: overrides.configFile,
+    fileGivenBy: overrides.configFileGivenBy,
+    readFile: (path) => readFile(path, "utf8"),
+    flags: settingsOverrides(overrides.settings ?? {}),
+    placeOfFlag: overrides.placeOfSetting,
+  });
+  return { config: loaded.values, host, loaded };
+}
+
+/** Nested values, by the names of the configuration file. */
+export interface Settings {
+  readonly [name: string]:
+    | string
+    | number
+    | boolean
+    | null
+    | readonly string[]
+    | readonly Settings[]
+    | Settings
+    | undefined;
+}
+
+/** Nested settings as dotted paths, the form in which the loader takes overrides; undefined ones are left out. */
+export function settingsOverrides(settings: Settings, prefix = ""): ConfigFlags {
+  return Object.fromEntries(
+    Object.entries(settings).flatMap(([name, value]): [string, unknown][] => {
+      if (value === undefined) return [];
+      if (isSection(value)) return Object.entries(settingsOverrides(value, `${prefix}${name}.`));
+      return [[`${prefix}${name}`, value]];
+    }),
+  );
+}
+
+function isSection(value: Settings[string]): value is Settings {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/**
+ * Compares the limits with the ceilings: a default is lowered to a lower ceiling, a limit that was set is not.
+ *
+ * `placeOf` says where a key was set; null: it has its default.
+ */
+function boundByCeilings(
+  settings: ReadonlyMap<string, unknown>,
+  placeOf: (key: string) => string | null,
+): BoundedSettings {
+  const bounded = new Map(settings);
+  const problems: string[] = [];
+  for (const { key, ceilingKey, factor } of boundedKeys) {
+    const value = Number(settings.get(key));
+    const ceiling = Number(settings.get(ceilingKey)) * factor;
+    if (value <= ceiling) continue;
+    const place = placeOf(key);
+    if (place === null) bounded.set(key, ceiling);
+    else problems.push(`${key} (${place}): expected at most ${ceiling}, the ceiling of ${ceilingKey}, got ${value}`);
+  }
+  return { settings: bounded, problems };
+}
+
+/** Those of the named variables that the host has. */
+function pickVariables(environment: Environment, names: readonly string[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const value = Object.hasOwn(environment, name) ? environment[name] : undefined;
+      return value === undefined ? [] : [[name, value] as const];
+    }),
+  );
+}
+
+/** What is wrong with the keys and values of one source, one sentence each, without duplicates. */
+function layerProblems(layer: Layer): readonly string[] {
+  const { error } = settingsSchema.safeParse(layer.content, readOnce);
+  if (error === undefined) return [];
+  const problems = error.issues.flatMap((issue) => {
+    const path = issue.path.map(String);
+    if (issue.code !== "unrecognized_keys") return [badValue(path.join("."), issue, layer)];
+    return issue.keys.map((name) => unknownKey([...path, name].join("."), layer));
+  });
+  return [...new Set(problems)];
+}
+
+function unknownKey(key: string, layer: Layer): string {
+  const keys = settingsKeys.map((row) => row.key);
+  const meant = insteadOf.get(key) ?? nearest(key, [...keys, ...sections(keys)]);
+  return `${key} (${layer.placeOf(key)}): unknown key${meant === null ? "" : ` (did you mean ${meant}?)`}`;
+}
+
+/** The key paths of sections, such as `limits.execute`. */
+function sections(keys: readonly string[]): readonly string[] {
+  const parents = keys.flatMap((key) => {
+    const names = key.split(".").slice(0, -1);
+    return names.map((_, index) => names.slice(0, index + 1).join("."));
+  });
+  return [...new Set(parents)];
+}
+
+function badValue(path: string, issue: z.core.$ZodIssue, layer: Layer): string {
+  if (path === "") return `${layer.placeOf("")}: expected ${issue.message}`;
+  const key = settingsKeys.find((row) => path === row.key || path.startsWith(`${row.key}.`))?.key ?? path;
+  // A list is shown whole; of an object, only the field in question.
+  const place = /[^.\d]/.test(path.slice(key.length)) ? path : key;
+  const received = secretKeys.includes(key) ? "a value that is not shown" : shown(valueAt(layer.content, place));
+  return `${place} (${layer.placeOf(key)}): expected ${issue.message}, got ${received}`;
+}
+
+function shown(value: unknown): string {
+  return (JSON.stringify(value) ?? String(value)).slice(0, 80);
 }
 
 function refuse(problems: readonly string[]): void {

@@ -1,21 +1,17 @@
 import path from "node:path";
-import { GloveboxError } from "../errors/glovebox-error.ts";
+import { GloveboxError, errorCode } from "../errors/glovebox-error.ts";
 import { blockedPatterns, isPattern } from "../policy/mounts/blocked-pattern.ts";
 import { isWithin, type MountPolicy, type MountRoot, type ProtectedPlace } from "../policy/mounts/mount-policy.ts";
 import type { Config } from "./config.ts";
 import { passableStateFolder, type Host } from "./host/host.ts";
-import { expandHome } from "./expand-home.ts";
-import { existingPlace, realPlace } from "./real-place.ts";
+import { expandHome, existingPlace, realPlace, configDirectory, peerFolder } from "./host/host-paths.ts";
 import { constants, type Stats } from "node:fs";
 import { open, stat, type FileHandle } from "node:fs/promises";
 import { mebibyte } from "../base/bytes.ts";
-import { errorCode } from "../errors/error-code.ts";
-import { configDirectory } from "./host/config-directory.ts";
 import * as z from "zod";
 import { nearest } from "../base/nearest.ts";
-import { jsonErrorPosition } from "./layers/json-error-position.ts";
+import { jsonErrorPosition } from "./json-error-position.ts";
 import { hostPath } from "./leaf-schemas.ts";
-import { peerFolder } from "./host/peer-folder.ts";
 
 export interface MountSources {
   readonly config: Pick<Config, "mountAllowlist" | "projectRoots" | "engineEnvironment" | "keysFile"> & {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { LoadedConfig } from "./config.ts";
-import { effectiveSettings } from "./describe-config.ts";
+import { effectiveSettings } from "./setting-layers.ts";
 import { loadConfig } from "./load-config.ts";
 
 function load({ environment }: { readonly environment: Readonly<Record<string, string>> }): Promise<LoadedConfig> {

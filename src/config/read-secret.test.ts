@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readSecret } from "./read-secret.ts";
-import type { SecretSource } from "./secret-source.ts";
+import type { SecretSource } from "./config.ts";
 
 let home = "";
 beforeAll(async () => {

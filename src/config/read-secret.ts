@@ -1,10 +1,9 @@
 import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { kibibyte } from "../base/bytes.ts";
-import { errorCode } from "../errors/error-code.ts";
-import { GloveboxError } from "../errors/glovebox-error.ts";
+import { errorCode, GloveboxError } from "../errors/glovebox-error.ts";
 import type { Host } from "./host/host.ts";
-import type { SecretSource } from "./secret-source.ts";
+import type { SecretSource } from "./config.ts";
 
 /** Maximum bytes of a value: an RSA key in PEM takes 3 KiB. */
 const maxBytes: number = 16 * kibibyte;

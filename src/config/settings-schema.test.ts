@@ -1,9 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { GloveboxError } from "../errors/glovebox-error.ts";
-import { effectiveSettings } from "./describe-config.ts";
-import { loadConfig } from "./load-config.ts";
+import { effectiveSettings } from "./setting-layers.ts";
+import { loadConfig, settingsOverrides } from "./load-config.ts";
 import type { LoadedConfig } from "./config.ts";
-import { settingsOverrides } from "./host-config.ts";
 
 const load = (secrets: unknown, environment: Readonly<Record<string, string>> = {}): Promise<LoadedConfig> =>
   loadConfig({

@@ -7,11 +7,14 @@ import {
   withinCeilings,
   defaultCeilings,
   limitKinds,
+  limitFields,
+  toField,
   type LimitKind,
   type Limits,
+  type LimitField,
 } from "../policy/limits.ts";
 import { restartRules } from "../engines/restart-rule.ts";
-import { containerRuntimes, executionModes, logLevels, type Config } from "./config.ts";
+import { containerRuntimes, executionModes, logLevels, type Config, type SecretSource } from "./config.ts";
 import {
   choice,
   duration,
@@ -25,18 +28,23 @@ import {
   limitNumber,
   principalList,
 } from "./leaf-schemas.ts";
-import { e2bSection, imagesSection, toImages } from "./images-schema.ts";
+import {
+  e2bSection,
+  imagesSection,
+  toImages,
+  previewSection,
+  toPreview,
+  logsSection,
+  storeSection,
+  toStore,
+  toWarmPool,
+  warmPoolSection,
+} from "./section-schemas.ts";
 import { agentsSection, toAgents } from "./agents-schema.ts";
-import { previewSection, toPreview } from "./preview-schema.ts";
-import { logsSection, storeSection, toStore } from "./store-schema.ts";
-import { toWarmPool, warmPoolSection } from "./warm-pool-schema.ts";
-import { limitFields, toField, type LimitField } from "../policy/limit-fields.ts";
-import { parseAuthority } from "../policy/network/host-and-port.ts";
-import { parseAddressRange } from "../policy/network/address-range.ts";
-import { parseAddress } from "../policy/network/ip-address.ts";
-import { environmentName } from "../policy/request/environment.ts";
+import { parseAuthority } from "../policy/network/domain-names.ts";
+import { parseAddressRange, parseAddress } from "../policy/network/ip-address.ts";
+import { environmentName } from "../policy/request/environment-variables.ts";
 import { principalWords } from "../policy/principal.ts";
-import type { SecretSource } from "./secret-source.ts";
 
 const maxSecrets = 256;
 /** The usual form of variable names; anything else may be a value in the wrong place. */

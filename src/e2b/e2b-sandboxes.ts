@@ -1,5 +1,5 @@
 import { createId, createToken } from "../base/id.ts";
-import { secretCheck } from "../base/http/same-secret.ts";
+import { secretCheck } from "../base/http/token-proof.ts";
 import { GloveboxError } from "../errors/glovebox-error.ts";
 import { listFilesContract } from "../operations/files-contract.ts";
 import {

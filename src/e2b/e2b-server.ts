@@ -3,12 +3,17 @@ import { createServer, STATUS_CODES, type IncomingMessage, type Server, type Ser
 import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 import { settlesWithin } from "../base/abort.ts";
-import { answerAndClose } from "../base/http/answer-and-close.ts";
-import { ConnectionShares } from "../base/http/connection-shares.ts";
-import { guardConnections } from "../base/http/guard-connections.ts";
-import { bearerOf, isLoopback, judgeRequest, type GuardRules, type JudgedRequest } from "../base/http/judge-request.ts";
-import { headBytes, hostCount } from "../base/http/request-head.ts";
-import { beginRequestSpan, endRequestSpan } from "../base/http/request-span.ts";
+import { answerAndClose, ConnectionShares, guardConnections } from "../base/http/connections.ts";
+import {
+  bearerOf,
+  isLoopback,
+  judgeRequest,
+  headBytes,
+  hostCount,
+  type GuardRules,
+  type JudgedRequest,
+} from "../base/http/request-head.ts";
+import { beginRequestSpan, endRequestSpan } from "../base/tracer.ts";
 import type { BytesInFlight } from "../calls/bytes-in-flight.ts";
 import { isEnding } from "../calls/running-calls.ts";
 import type { Config } from "../config/config.ts";

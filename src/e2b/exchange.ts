@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { mebibyte } from "../base/bytes.ts";
 import { readBody } from "../base/http/read-body.ts";
-import { assertBoundedJson } from "../base/bounded-json.ts";
+import { assertBoundedJson } from "../base/json-text.ts";
 import type { BytesInFlight } from "../calls/bytes-in-flight.ts";
 import { answerOfError, E2bRefusal } from "./refusal.ts";
 

@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import { untilWritable } from "../base/streams/until-writable.ts";
+import { untilWritable } from "../base/streams/chunks.ts";
 
 /** One line of an execution's answer. */
 export type ExecutionEvent = Readonly<{ type: string } & Record<string, unknown>>;

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { maxJsonValues } from "../base/bounded-json.ts";
+import { maxJsonValues } from "../base/json-text.ts";
 import type { RunCodeResponse } from "../operations/session-contract.ts";
 import { eventsOf, notesOf, parseShownJson } from "./serve-interpreter.ts";
 

@@ -26,7 +26,7 @@ import { ExecutionStream, type ExecutionEvent } from "./execution-stream.ts";
 import { bashContext, findLanguage, inInterpreter, isBash, type InterpreterLanguage } from "./languages.ts";
 import { createId } from "../base/id.ts";
 import { absoluteInside, homeFolder } from "./envd/inside-path.ts";
-import { assertBoundedJson } from "../base/bounded-json.ts";
+import { assertBoundedJson } from "../base/json-text.ts";
 
 const maxCharts = 500;
 const maxElements = 20_000;

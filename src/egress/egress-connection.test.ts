@@ -2,7 +2,7 @@ import { duplexPair, type Duplex } from "node:stream";
 import { buffer, text } from "node:stream/consumers";
 import { setImmediate as turn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { createFrameReader, encodeFrame, frameTypes, type Frame } from "../base/frames.ts";
+import { createFrameReader, encodeFrame, frameTypes, type Frame } from "../base/mux-stream.ts";
 import { ConnectionRelay } from "./egress-connection.ts";
 
 interface Relaying {

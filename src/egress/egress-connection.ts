@@ -1,15 +1,52 @@
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { createId } from "../base/id.ts";
-import type { Logger } from "../base/logger.ts";
+import type { Logger } from "../base/kit.ts";
 import type { Denial } from "../policy/network/denial.ts";
 import type { EgressPolicy } from "../policy/network/egress-policy.ts";
 import { proxyError, type ProxyProcess } from "./proxy-process.ts";
-import type { RedactText } from "./redact-text.ts";
 import type { AlertSink } from "../base/alert-sink.ts";
-import type { TrafficCount } from "./traffic.ts";
-import { createFrameReader, encodeFrame, frameTypes, type Frame } from "../base/frames.ts";
-import { MuxStream, type MuxStreamOptions } from "../base/mux-stream.ts";
+import {
+  createFrameReader,
+  encodeFrame,
+  frameTypes,
+  MuxStream,
+  type Frame,
+  type MuxStreamOptions,
+} from "../base/mux-stream.ts";
+
+/** Removes from a text of the sandbox what must not be shown. */
+export type RedactText = (text: string) => string;
+
+/** Bytes that a sandbox has exchanged with its egress proxy, over all its connections. */
+interface TrafficCount {
+  receivedBytes: number;
+  sentBytes: number;
+}
+
+/** The traffic of the sandboxes that have had a network. They have no other way out, so it is all of their traffic. */
+export class Traffic {
+  readonly #counts = new Map<string, TrafficCount>();
+
+  /** A sandbox's count, started if there is none; kept until `forget`. */
+  of(sandbox: string): TrafficCount {
+    const known = this.#counts.get(sandbox);
+    if (known !== undefined) return known;
+    const count = { receivedBytes: 0, sentBytes: 0 };
+    this.#counts.set(sandbox, count);
+    return count;
+  }
+
+  /** Undefined for one that never had a network. */
+  find(sandbox: string): Readonly<TrafficCount> | undefined {
+    return this.#counts.get(sandbox);
+  }
+
+  /** Called when the sandbox is gone. */
+  forget(sandbox: string): void {
+    this.#counts.delete(sandbox);
+  }
+}
 
 /** Connections of one sandbox at once; more wait for their turn. The proxy allows twice as many, for those that are closing. */
 const maxConnections = 64;
@@ -111,7 +148,7 @@ export class ConnectionRelay {
 }
 
 /** Opens the port at which programs find the proxy. */
-export type OpenPort = (onConnection: (connection: Duplex) => void) => Promise<{ close(): Promise<void> }>;
+type OpenPort = (onConnection: (connection: Duplex) => void) => Promise<{ close(): Promise<void> }>;
 
 const maxDenialsKept = 20;
 

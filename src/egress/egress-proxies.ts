@@ -1,12 +1,10 @@
 import type { EgressPolicy } from "../policy/network/egress-policy.ts";
-import type { HostAndPort } from "../policy/network/host-and-port.ts";
-import { EgressConnection } from "./egress-connection.ts";
+import type { HostAndPort } from "../policy/network/domain-names.ts";
+import { EgressConnection, type RedactText, type Traffic } from "./egress-connection.ts";
 import { ProxyProcess, type ProxyProcessOptions } from "./proxy-process.ts";
 import type { Registry } from "./proxy-messages.ts";
-import type { RedactText } from "./redact-text.ts";
 import type { AlertSink } from "../base/alert-sink.ts";
 import type { Denial } from "../policy/network/denial.ts";
-import type { Traffic } from "./traffic.ts";
 
 interface EgressProxyOptions extends ProxyProcessOptions {
   /** Log level of refused connections. */

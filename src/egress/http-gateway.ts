@@ -10,7 +10,7 @@ import {
 import { pipeline, type Duplex } from "node:stream";
 import { denial, type Denial } from "../policy/network/denial.ts";
 import { denyAuthority } from "../policy/network/egress-policy.ts";
-import { parseAuthority, formatHostAndPort, type HostAndPort } from "../policy/network/host-and-port.ts";
+import { parseAuthority, formatHostAndPort, canonicalName, type HostAndPort } from "../policy/network/domain-names.ts";
 import type { Dialled } from "./proxy/dial.ts";
 import {
   maxHeadBytes,
@@ -23,7 +23,6 @@ import {
 } from "./message-head.ts";
 import type { Socket } from "node:net";
 import { readClientHello } from "../policy/network/client-hello.ts";
-import { canonicalName } from "../policy/network/domain-name.ts";
 
 export interface GatewayOptions {
   readonly dial: (target: HostAndPort) => Promise<Dialled>;

@@ -1,16 +1,17 @@
 import { GloveboxError } from "../errors/glovebox-error.ts";
 import { namedDomains, type NetworkPolicy } from "../policy/network/network.ts";
-import { defaultPorts, type DomainPattern } from "../policy/network/domain-pattern.ts";
+import { defaultPorts, hostOf, type DomainPattern, type HostAndPort } from "../policy/network/domain-names.ts";
 import type { EgressPolicy } from "../policy/network/egress-policy.ts";
-import { hostOf, type HostAndPort } from "../policy/network/host-and-port.ts";
 import type { UpstreamFault } from "../policy/network/upstream-proxy.ts";
-import type { EgressConnection } from "./egress-connection.ts";
+import type { EgressConnection, RedactText } from "./egress-connection.ts";
 import type { EgressProxies } from "./egress-proxies.ts";
 import type { Registry } from "./proxy-messages.ts";
-import type { RedactText } from "./redact-text.ts";
-import type { RegistrySettings } from "./registry-settings.ts";
-import { certificateFile, networkPort } from "./sandbox-end.ts";
-import { registryVariables } from "./registry-variables.ts";
+import { registryVariables, type RegistrySettings } from "./registry-settings.ts";
+
+/** Where programs find the egress proxy: the only port that a sandbox's network has. */
+export const networkPort = 3128;
+/** The host's certificates, in every sandbox's scratch. */
+export const certificateFile = "/tmp/.glovebox-certificates.pem";
 
 /** Variables by which common programs find the proxy, the certificates and the registries. */
 export function sandboxVariables(registries: readonly Registry[]): Readonly<Record<string, string>> {
@@ -33,17 +34,7 @@ export function sandboxVariables(registries: readonly Registry[]): Readonly<Reco
   };
 }
 
-/** curl reads http_proxy in lower case only, others in upper case only. */
-function both(variables: Readonly<Record<string, string>>): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(variables).flatMap(([name, value]) => [
-      [name, value],
-      [name.toUpperCase(), value],
-    ]),
-  );
-}
-
-export interface NetworkAccessOptions {
+interface NetworkAccessOptions {
   readonly proxies: Pick<EgressProxies, "of">;
   /** Called at most once in the life of a server. */
   readonly readRegistries: () => Promise<RegistrySettings>;
@@ -146,3 +137,13 @@ function unusableProxy({ variable, fault }: UpstreamFault): GloveboxError {
 const ownPrincipal = "glovebox";
 
 const everyName: DomainPattern = { name: "", subdomains: true, ports: defaultPorts };
+
+/** curl reads http_proxy in lower case only, others in upper case only. */
+function both(variables: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(variables).flatMap(([name, value]) => [
+      [name, value],
+      [name.toUpperCase(), value],
+    ]),
+  );
+}

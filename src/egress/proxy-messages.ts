@@ -1,6 +1,6 @@
 import type { Denial } from "../policy/network/denial.ts";
 import type { EgressPolicy } from "../policy/network/egress-policy.ts";
-import type { HostAndPort } from "../policy/network/host-and-port.ts";
+import type { HostAndPort } from "../policy/network/domain-names.ts";
 import type { UpstreamProxy } from "../policy/network/upstream-proxy.ts";
 
 /** A package registry that the host is configured for. */

@@ -1,9 +1,9 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
-import { toolCommand } from "../base/tool-command.ts";
+import { toolCommand } from "../base/shell-words.ts";
 import type { Registry } from "./proxy-messages.ts";
 
-export interface RegistrySettingsOptions {
+interface RegistrySettingsOptions {
   /** The host's own environment: it may configure the tools. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly platform: NodeJS.Platform;
@@ -36,6 +36,39 @@ export async function readRegistrySettings(options: RegistrySettingsOptions): Pr
     ...(python.length === 0 ? ["pip was not found or did not answer, so no Python index is allowed."] : []),
   ];
   return { registries: [...npm, ...python], pythonCertificates: pythonCertificates(pip ?? "", options), problems };
+}
+
+/** Variables that lead npm, Bun and pip to the registries, without their passwords. */
+export function registryVariables(registries: readonly Registry[]): Readonly<Record<string, string>> {
+  return {
+    ...npmVariables(registries.find(({ kind }) => kind === "npm")),
+    ...pipVariables(registries.filter(({ kind }) => kind === "python")),
+  };
+}
+
+function npmVariables(registry: Registry | undefined): Record<string, string> {
+  const url = registry === undefined ? null : withoutPassword(registry.url);
+  return url === null ? {} : { npm_config_registry: url, BUN_CONFIG_REGISTRY: url };
+}
+
+function pipVariables(registries: readonly Registry[]): Record<string, string> {
+  const [first, ...further] = registries.flatMap(({ url }) => withoutPassword(url) ?? []);
+  if (first === undefined) return {};
+  const plain = [first, ...further].filter((url) => url.startsWith("http:")).map((url) => new URL(url).hostname);
+  return {
+    PIP_INDEX_URL: first,
+    ...(further.length === 0 ? {} : { PIP_EXTRA_INDEX_URL: further.join(" ") }),
+    ...(plain.length === 0 ? {} : { PIP_TRUSTED_HOST: plain.join(" ") }),
+  };
+}
+
+/** A registry's password is the operator's, not the program's (SPEC EN3). */
+function withoutPassword(text: string): string | null {
+  const url = URL.parse(text);
+  if (url === null) return null;
+  url.username = "";
+  url.password = "";
+  return url.href;
 }
 
 /** `registry` and those of scopes, such as `@company:registry`. */

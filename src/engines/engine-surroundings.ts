@@ -1,8 +1,7 @@
 import type { BunTarget } from "../base/bun-packages.ts";
-import type { Logger } from "../base/logger.ts";
+import type { Logger, Kit } from "../base/kit.ts";
 import type { Tracer } from "../base/tracer.ts";
 import type { RestartRule } from "./restart-rule.ts";
-import type { Kit } from "../base/kit.ts";
 
 /** What engines are told of their machine and of the configuration; each takes what it needs. */
 export interface EngineSurroundings extends Pick<Kit, "now" | "monotonicMs" | "platform" | "executable"> {

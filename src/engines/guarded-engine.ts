@@ -1,5 +1,4 @@
-import { cancelled, throwIfCancelled, untilCancelled } from "../base/abort.ts";
-import { Deadline } from "../base/deadline.ts";
+import { cancelled, throwIfCancelled, untilCancelled, Deadline } from "../base/abort.ts";
 import { noTracer, type Tracer } from "../base/tracer.ts";
 import { GloveboxError, toGloveboxError, invalidField } from "../errors/glovebox-error.ts";
 import type { Capabilities } from "./capabilities.ts";

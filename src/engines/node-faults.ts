@@ -1,5 +1,4 @@
-import { fixedVersion, type AffectedVersions } from "../base/affected-versions.ts";
-import { parseUpstreamVersion } from "../base/upstream-version.ts";
+import { fixedVersion, parseUpstreamVersion, type AffectedVersions } from "../base/upstream-version.ts";
 
 /** A hole in Node's permission model, which is what keeps JavaScript in its folders at level `preload`. */
 export interface NodeFault {

@@ -1,5 +1,5 @@
 import { GloveboxError } from "../errors/glovebox-error.ts";
-import { isLoopback } from "../base/http/judge-request.ts";
+import { isLoopback } from "../base/http/request-head.ts";
 import type { Authenticate } from "./caller.ts";
 import { authenticateLocalUser } from "./local-token.ts";
 

@@ -1,4 +1,4 @@
-import { secretCheck } from "../base/http/same-secret.ts";
+import { secretCheck } from "../base/http/token-proof.ts";
 import type { Authenticate } from "./caller.ts";
 
 /** The principal for callers without a key: the user of this process. */

@@ -1,4 +1,4 @@
-import { loadHostConfig } from "../config/host-config.ts";
+import { loadHostConfig } from "../config/load-config.ts";
 import type { GrantOf } from "../operations/contract/operation-contract.ts";
 import { createPlatform, type Platform, type SettledSessions } from "../platform/platform.ts";
 

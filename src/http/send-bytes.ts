@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { settlesWithin } from "../base/abort.ts";
 import { kibibyte } from "../base/bytes.ts";
-import { untilWritable } from "../base/streams/until-writable.ts";
+import { untilWritable } from "../base/streams/chunks.ts";
 import type { ContentHead, OperationContract } from "../operations/contract/operation-contract.ts";
 import { callerOf } from "./caller.ts";
 import { orRevoked } from "./or-revoked.ts";

@@ -1,14 +1,51 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
+import { request as httpRequest, type ClientRequest, type IncomingMessage, type ServerResponse } from "node:http";
 import { pipeline, type Duplex } from "node:stream";
-import { errorCode } from "../errors/error-code.ts";
-import { answerTooLarge, badAnswer, lateAnswer, unreachable } from "./refusals.ts";
+import { maxHeadBytes, requestHeaders, hasBody, responseHeaders, isOddlyFramed } from "./http-heads.ts";
 import type { OwnCredentials } from "./own-credentials.ts";
-import { hasBody } from "./request-headers.ts";
-import { responseHeaders } from "./response-headers.ts";
-import { sendOwnAnswer, type OwnAnswer } from "./own-answer.ts";
-import { sendInside } from "./send-inside.ts";
-import { isOddlyFramed } from "./unclear-request.ts";
 import type { OuterOrigin, Upstream } from "./upstream.ts";
+import { errorCode } from "../errors/glovebox-error.ts";
+import { answerTooLarge, badAnswer, lateAnswer, unreachable } from "./refusals.ts";
+import { sendOwnAnswer, type OwnAnswer } from "./own-answer.ts";
+
+/** Interim answers (early hints and the like, which are not passed on) before the answer: a program may send any number. */
+const maxInterim = 16;
+
+interface SendInside {
+  readonly request: IncomingMessage;
+  readonly connection: Duplex;
+  readonly upstream: Upstream;
+  readonly outer: OuterOrigin;
+  readonly own: OwnCredentials;
+  /** Beside those that are passed on. */
+  readonly headers?: readonly string[] | undefined;
+}
+
+/**
+ * Begins the same request on a connection to its program. An answer that is not HTTP, a head that is too large and endless
+ * interim answers are an error of what it returns, which ends this one exchange.
+ */
+export function sendInside({ request, connection, headers = [], ...way }: SendInside): ClientRequest {
+  connection.on("error", () => {
+    // The request learns of it by itself.
+  });
+  const sent = httpRequest({
+    method: request.method ?? "GET",
+    path: request.url ?? "/",
+    headers: [...requestHeaders(request, way), ...headers] as never,
+    createConnection: () => connection,
+    setHost: false,
+    maxHeaderSize: maxHeadBytes,
+    insecureHTTPParser: false,
+  });
+  // Their size is what is bounded.
+  sent.maxHeadersCount = 0;
+  let interim = 0;
+  sent.on("information", () => {
+    if (++interim > maxInterim) sent.destroy(new Error("too many interim answers"));
+  });
+  sent.once("close", () => connection.destroy());
+  return sent;
+}
 
 export interface Forwarding {
   readonly upstream: Upstream;

@@ -1,6 +1,6 @@
 import { STATUS_CODES, type IncomingMessage, type ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
-import { answerAndClose } from "../base/http/answer-and-close.ts";
+import { answerAndClose } from "../base/http/connections.ts";
 import type { ErrorType } from "../errors/catalogue.ts";
 
 /** An answer of ours in a preview's place. */

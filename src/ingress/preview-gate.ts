@@ -1,11 +1,11 @@
 import { ServerResponse, type IncomingMessage } from "node:http";
 import { pipeline, type Duplex } from "node:stream";
-import type { ConnectionShares } from "../base/http/connection-shares.ts";
+import type { ConnectionShares } from "../base/http/connections.ts";
 import { headBytes } from "../base/http/request-head.ts";
-import { isBackendPath, mayLeaveApi } from "./backend.ts";
-import { forwardRequest, answerForError, type Forwarding } from "./forward-request.ts";
+import { isBackendPath, mayLeaveApi, type OuterOrigin, type Upstream } from "./upstream.ts";
+import { forwardRequest, answerForError, sendInside, type Forwarding } from "./forward-request.ts";
 import { refuseUpgrade, sendOwnAnswer, type OwnAnswer } from "./own-answer.ts";
-import { maxHeadBytes, pairsOf } from "./raw-headers.ts";
+import { maxHeadBytes, pairsOf, isUnclear, isOddlyFramed, responseHeaders } from "./http-heads.ts";
 import type { OwnCredentials } from "./own-credentials.ts";
 import {
   headTooLarge,
@@ -18,11 +18,7 @@ import {
   onlyWebSockets,
   unreachable,
 } from "./refusals.ts";
-import { isUnclear, isOddlyFramed } from "./unclear-request.ts";
-import type { OuterOrigin, Upstream } from "./upstream.ts";
 import type { Socket } from "node:net";
-import { responseHeaders } from "./response-headers.ts";
-import { sendInside } from "./send-inside.ts";
 
 /** How long a program may take to agree to a WebSocket. */
 const answerWithinMs = 30_000;

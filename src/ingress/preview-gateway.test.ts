@@ -2,7 +2,7 @@ import { connect, type Socket } from "node:net";
 import { expect, it } from "vitest";
 import { GloveboxError } from "../errors/glovebox-error.ts";
 import { until } from "../../test/helpers/until.ts";
-import { ConnectionShares } from "../base/http/connection-shares.ts";
+import { ConnectionShares } from "../base/http/connections.ts";
 import type { PreviewRoom } from "./preview-gate.ts";
 import { PreviewGateway, type PreviewDomain } from "./preview-gateway.ts";
 

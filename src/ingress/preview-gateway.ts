@@ -1,20 +1,17 @@
 import { timingSafeEqual, createHash } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse, type Server } from "node:http";
 import type { Duplex } from "node:stream";
-import { ConnectionShares } from "../base/http/connection-shares.ts";
+import { ConnectionShares, guardConnections } from "../base/http/connections.ts";
 import { createToken, tokenForm } from "../base/id.ts";
-import { backendUpstream } from "./backend.ts";
+import { backendUpstream, originText, type OuterOrigin, type Upstream } from "./upstream.ts";
 import { credentialCheck, type OwnCredentials } from "./own-credentials.ts";
 import { refuseUpgrade, sendOwnAnswer } from "./own-answer.ts";
 import { PreviewGate, type PreviewRoom, type PreviewTarget } from "./preview-gate.ts";
 import { unknownPreview, foreignHost, foreignOrigin, headTooLarge, unclearRequest } from "./refusals.ts";
-import { originText, type OuterOrigin, type Upstream } from "./upstream.ts";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
-import { guardConnections } from "../base/http/guard-connections.ts";
-import { errorCode } from "../errors/error-code.ts";
-import { maxHeadBytes } from "./raw-headers.ts";
-import { isUnclear } from "./unclear-request.ts";
+import { errorCode } from "../errors/glovebox-error.ts";
+import { maxHeadBytes, isUnclear } from "./http-heads.ts";
 
 /** A host by which a preview is asked for. */
 interface PreviewHost {

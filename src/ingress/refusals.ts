@@ -1,5 +1,5 @@
 import { kibibyte } from "../base/bytes.ts";
-import { maxHeadBytes } from "./raw-headers.ts";
+import { maxHeadBytes } from "./http-heads.ts";
 import type { OwnAnswer } from "./own-answer.ts";
 import type { Upstream } from "./upstream.ts";
 

@@ -6,10 +6,8 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { failureOf } from "../../test/helpers/failure-of.ts";
 import { until } from "../../test/helpers/until.ts";
 import { KeyRing } from "./key-ring.ts";
-import type { KeyRecord } from "./key-record.ts";
-import { makeKey } from "./key-text.ts";
-import type { KeysPlace } from "./keys-place.ts";
-import { changeKeys, readKeys } from "./write-keys-file.ts";
+import { makeKey, type KeyRecord } from "./key-record.ts";
+import { changeKeys, readKeys, type KeysPlace } from "./keys-file.ts";
 
 const uid = process.getuid?.() ?? null;
 const ignore = (): undefined => undefined;

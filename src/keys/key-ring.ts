@@ -1,13 +1,10 @@
 import { timingSafeEqual } from "node:crypto";
-import type { Logger } from "../base/logger.ts";
+import type { Logger, Kit } from "../base/kit.ts";
 import { GloveboxError } from "../errors/glovebox-error.ts";
 import type { Grant } from "../operations/contract/operation-contract.ts";
 import { keyPrincipalPrefix } from "../policy/principal.ts";
-import { parseKeysFile, type KeyRecord } from "./key-record.ts";
-import { digestOf, idOf } from "./key-text.ts";
-import type { KeysPlace } from "./keys-place.ts";
-import { readKeysFile } from "./read-keys-file.ts";
-import type { Kit } from "../base/kit.ts";
+import { parseKeysFile, digestOf, idOf, type KeyRecord } from "./key-record.ts";
+import { readKeysFile, type KeysPlace } from "./keys-file.ts";
 
 /**
  * A token bucket: it holds a minute's requests and refills evenly, so that bursts after a pause are possible while the

@@ -1,5 +1,5 @@
-import type { Logger } from "../base/logger.ts";
-import { loadHostConfig, type ConfigOverrides } from "../config/host-config.ts";
+import type { Logger } from "../base/kit.ts";
+import { loadHostConfig, type ConfigOverrides } from "../config/load-config.ts";
 import { GloveboxError } from "../errors/glovebox-error.ts";
 import { createPlatform, type Alert } from "../platform/platform.ts";
 import type { Caller } from "./objects/calls.ts";

@@ -1,6 +1,6 @@
 import type { WebSocket } from "ws";
 import { settlesWithin } from "../base/abort.ts";
-import { assertBoundedJson } from "../base/bounded-json.ts";
+import { assertBoundedJson } from "../base/json-text.ts";
 import {
   clientMessageSchema,
   firstLiveCredit,
@@ -14,7 +14,7 @@ import type { OperationCall } from "../operations/contract/operation-contract.ts
 import type { OperationEvent, SignalToSend } from "../operations/contract/wire-values.ts";
 import { GloveboxError, invalidField } from "../errors/glovebox-error.ts";
 import { WireEncoder } from "./wire-encoder.ts";
-import { GrowingBuffer } from "../base/streams/growing-buffer.ts";
+import { GrowingBuffer } from "../base/streams/collected-bytes.ts";
 
 /** Buffers values for a reader that may be slower: if more than `max` are waiting, only the newest are kept. */
 class NewestValues<T> implements AsyncIterable<T> {

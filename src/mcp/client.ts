@@ -1,4 +1,4 @@
-import type { Environment } from "../config/layers/environment-layer.ts";
+import type { Environment } from "../config/host/host.ts";
 
 /** What starts the server. */
 export interface ServerCommand {

@@ -1,4 +1,4 @@
-import { loadHostConfig } from "../config/host-config.ts";
+import { loadHostConfig } from "../config/load-config.ts";
 import { readPackageVersion } from "../config/host/package-version.ts";
 import { operationTable } from "../operations/table.ts";
 import type { Door } from "../platform/engine-chooser.ts";

@@ -1,6 +1,6 @@
 import { ProtocolErrorCode, type JSONRPCErrorResponse, type RequestId } from "@modelcontextprotocol/server";
 import { mebibyte } from "../base/bytes.ts";
-import { assertBoundedJson } from "../base/bounded-json.ts";
+import { assertBoundedJson } from "../base/json-text.ts";
 import { GloveboxError } from "../errors/glovebox-error.ts";
 
 /** Maximum bytes of a message: the largest file, 10 MiB, has 14 MiB as base64. */

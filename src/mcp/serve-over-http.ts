@@ -1,10 +1,9 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { ConnectionShares } from "../base/http/connection-shares.ts";
-import { guardConnections } from "../base/http/guard-connections.ts";
-import { isLoopback, bearerOf, judgeRequest, type GuardRefusal } from "../base/http/judge-request.ts";
-import { beginRequestSpan, endRequestSpan } from "../base/http/request-span.ts";
+import { ConnectionShares, guardConnections } from "../base/http/connections.ts";
+import { isLoopback, bearerOf, judgeRequest, type GuardRefusal } from "../base/http/request-head.ts";
+import { beginRequestSpan, endRequestSpan } from "../base/tracer.ts";
 import { settlesWithin } from "../base/abort.ts";
 import { GloveboxError, invalidField, toGloveboxError } from "../errors/glovebox-error.ts";
 import { createHttpHandler } from "./http-handler.ts";
@@ -12,7 +11,7 @@ import { noRoom } from "./read-message.ts";
 import { notCounted, sendResponse } from "./send-response.ts";
 import type { McpDoor } from "./mcp-door.ts";
 import { errorCatalogue } from "../errors/catalogue.ts";
-import { secretCheck } from "../base/http/same-secret.ts";
+import { secretCheck } from "../base/http/token-proof.ts";
 
 /** How long to wait for answers at the end. */
 const lastAnswersMs = 1000;

@@ -14,7 +14,7 @@ import {
 } from "@modelcontextprotocol/server";
 import { settlesWithin } from "../base/abort.ts";
 import { formatBytes, mebibyte } from "../base/bytes.ts";
-import { untilWritable } from "../base/streams/until-writable.ts";
+import { untilWritable } from "../base/streams/chunks.ts";
 import { refuseTaskSubscription } from "./task-subscription.ts";
 import { failure, maxMessageBytes, parseJsonRpc, type MessageFailure } from "./parse-json-rpc.ts";
 import { LineReader, type Line } from "../base/streams/line-reader.ts";

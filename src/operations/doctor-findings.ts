@@ -1,11 +1,10 @@
-import { fixedVersion } from "../base/affected-versions.ts";
-import { parseUpstreamVersion, type UpstreamVersion } from "../base/upstream-version.ts";
+import { fixedVersion, parseUpstreamVersion, type UpstreamVersion } from "../base/upstream-version.ts";
 import type { EngineComponent, EngineSetup } from "../engines/engine-setup.ts";
 import type { Finding } from "./doctor-contract.ts";
 import type { KnownDanger } from "./known-dangers.ts";
 import type { Engine, EngineName } from "../engines/engine.ts";
 import { GloveboxError } from "../errors/glovebox-error.ts";
-import { defaultSessionImage } from "../policy/session-profile.ts";
+import { defaultSessionImage } from "../policy/profile.ts";
 import { bunLabel, bunVersion } from "../base/bun-packages.ts";
 
 /**

@@ -1,11 +1,11 @@
-import { readNodeVersion } from "../config/host/node-version.ts";
+import { readNodeVersion, type Host } from "../config/host/host.ts";
 import { readPackageVersion } from "../config/host/package-version.ts";
-import { effectiveSettings } from "../config/describe-config.ts";
+import { effectiveSettings } from "../config/setting-layers.ts";
 import type { ChooseOptions, EngineChoice, Engines } from "../engines/discover.ts";
 import { isOnlyByName, productEngines, hintsOf, type EngineHints } from "../engines/engine-table.ts";
 import { GloveboxError } from "../errors/glovebox-error.ts";
-import { checkChoice } from "../policy/choice.ts";
-import { defaultSessionImage } from "../policy/session-profile.ts";
+import { checkChoice } from "../policy/request/invalid-value.ts";
+import { defaultSessionImage } from "../policy/profile.ts";
 import type { OperationCall } from "./contract/operation-contract.ts";
 import { handle } from "./handling/handler.ts";
 import {
@@ -22,7 +22,7 @@ import type { Isolation } from "../policy/isolation.ts";
 import { knownDangers, nodeFindings } from "./known-dangers.ts";
 import { imageFindings, sessionImageLabels, versionFindings, type ImageLabels } from "./doctor-findings.ts";
 import type { Capabilities } from "../engines/capabilities.ts";
-import { agentNames, type AgentName } from "../policy/agent-names.ts";
+import { agentNames, type AgentName } from "../policy/known-agents.ts";
 import { agentLabelNames, agentLabels, readAgentFiles } from "../workloads/agent/agent-files.ts";
 import { imageOfAgent } from "../workloads/agent/agent-image.ts";
 import { assertEnforceable, optionalDemands } from "../engines/assert-enforceable.ts";
@@ -30,7 +30,6 @@ import type { EngineConnection, EngineSetup } from "../engines/engine-setup.ts";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Config, LoadedConfig } from "../config/config.ts";
-import type { Host } from "../config/host/host.ts";
 import type { EngineChooser } from "./handling/needs.ts";
 
 export interface DoctorNeeds extends Pick<EngineChooser, "openState"> {

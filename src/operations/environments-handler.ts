@@ -18,11 +18,11 @@ import {
   type CreateEnvironmentResponse,
   type RunCommandResponse,
 } from "./environments-contract.ts";
-import { shortenTooling } from "../policy/tooling/tooling-changes.ts";
+import { shortenTooling } from "../policy/tooling-changes.ts";
 import { toolingWarnings } from "../workloads/run/explain-tooling.ts";
 import { hasLabels } from "./contract/request-schemas.ts";
 import { maxToolingFiles } from "./contract/program-schema.ts";
-import { resolveLimits } from "../policy/resolve-limits.ts";
+import { resolveLimits } from "../policy/limits.ts";
 import { invalidField } from "../errors/glovebox-error.ts";
 import type { MountNeeds, StartNeeds } from "./handling/needs.ts";
 import type { ImageListener } from "../workloads/program/ensure-image.ts";

@@ -2,7 +2,7 @@ import { decodeBase64, assertOnePlace, type AboutPlace, type PlaceFields } from 
 import { isUtf8 } from "node:buffer";
 import { GloveboxError, invalidField } from "../errors/glovebox-error.ts";
 import type { Redaction } from "../policy/redaction.ts";
-import { shortenTooling } from "../policy/tooling/tooling-changes.ts";
+import { shortenTooling } from "../policy/tooling-changes.ts";
 import {
   editFile,
   listFiles,

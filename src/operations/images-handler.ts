@@ -1,8 +1,8 @@
 import { GloveboxError } from "../errors/glovebox-error.ts";
 import type { Engine } from "../engines/engine.ts";
-import { defaultSessionImage } from "../policy/session-profile.ts";
+import { defaultSessionImage } from "../policy/profile.ts";
 import { agentOfImage, imageOfAgent, agentImageFor, type AgentImages } from "../workloads/agent/agent-image.ts";
-import { agentNames } from "../policy/agent-names.ts";
+import { agentNames } from "../policy/known-agents.ts";
 import type { OperationCall } from "./contract/operation-contract.ts";
 import { handle } from "./handling/handler.ts";
 import { callListener, imageProvider } from "./handling/to-wire.ts";
@@ -16,10 +16,8 @@ import {
   type PreparedResponse,
 } from "./images-contract.ts";
 import path from "node:path";
-import { bunTargetHere } from "../base/bun-here.ts";
-import { bunVersion } from "../base/bun-packages.ts";
-import { fetchBun } from "../base/fetch-bun.ts";
-import { bunArchives } from "../config/host/bun-archives.ts";
+import { bunTargetHere, bunVersion, fetchBun } from "../base/bun-packages.ts";
+import { bunArchives } from "../config/host/host-paths.ts";
 import { readPackageVersion } from "../config/host/package-version.ts";
 import { embeddedEngine } from "../config/engine-words.ts";
 import { exportPrepared } from "../workloads/export-prepared.ts";

@@ -1,6 +1,5 @@
-import { fixedVersion, type AffectedVersions } from "../base/affected-versions.ts";
+import { fixedVersion, parseUpstreamVersion, type AffectedVersions } from "../base/upstream-version.ts";
 import type { Severity, Finding } from "./doctor-contract.ts";
-import { parseUpstreamVersion } from "../base/upstream-version.ts";
 import type { EngineSetup } from "../engines/engine-setup.ts";
 import { nodeFaults } from "../engines/node-faults.ts";
 

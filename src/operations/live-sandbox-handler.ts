@@ -1,7 +1,7 @@
-import { BoundedOutput } from "../base/streams/bounded-output.ts";
+import { BoundedOutput } from "../base/streams/collected-bytes.ts";
 import { invalidField, GloveboxError, isSandboxLoss } from "../errors/glovebox-error.ts";
-import { checkEnvironment } from "../policy/request/environment.ts";
-import { resolveWorkingDirectory } from "../policy/request/working-directory.ts";
+import { checkEnvironment } from "../policy/request/environment-variables.ts";
+import { resolveWorkingDirectory } from "../policy/request/request-paths.ts";
 import {
   reachedSandbox,
   type AddedProgramSpec,
@@ -28,7 +28,7 @@ import { copyOut } from "../sandbox/copy/copy-out.ts";
 import { copyIntoServer, copyOutOfServer } from "../transfer/copy-with-server.ts";
 import { archiveOf, placeArchive } from "../sandbox/copy/archive.ts";
 import { untilCancelled } from "../base/abort.ts";
-import { feedStream } from "../base/streams/feed-stream.ts";
+import { feedStream } from "../base/streams/chunks.ts";
 import type { CallOperation, OperationCall } from "./contract/operation-contract.ts";
 import type { SignalToSend } from "./contract/wire-values.ts";
 import {

@@ -7,8 +7,8 @@ import {
   type CheckMountResponse,
   type ListMountsResponse,
 } from "./mounts-contract.ts";
-import { expandHome } from "../config/expand-home.ts";
-import { mountRefused } from "../policy/mounts/mount-refused.ts";
+import { expandHome } from "../config/host/host-paths.ts";
+import { mountRefused } from "../policy/mounts/mount-verdict.ts";
 import type { HostMount } from "../workloads/run/host-mount.ts";
 import type { MountNeeds } from "./handling/needs.ts";
 import { decodeBase64 } from "./handling/request-parts.ts";

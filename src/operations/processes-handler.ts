@@ -19,8 +19,7 @@ import {
 } from "./processes-contract.ts";
 import { settlesWithin } from "../base/abort.ts";
 import { utf8Length } from "../base/streams/utf8.ts";
-import { shortenTooling } from "../policy/tooling/tooling-changes.ts";
-import { gapSentences } from "../policy/tooling/tooling-gaps.ts";
+import { shortenTooling, gapSentences } from "../policy/tooling-changes.ts";
 import type { Environment } from "../workloads/environment/environment.ts";
 import type { Session } from "../workloads/session/session.ts";
 import type { BackgroundProcess } from "../workloads/place/background-process.ts";

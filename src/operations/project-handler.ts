@@ -1,5 +1,5 @@
 import { textBytes } from "../base/streams/chunks.ts";
-import { shortenTooling } from "../policy/tooling/tooling-changes.ts";
+import { shortenTooling } from "../policy/tooling-changes.ts";
 import type { ProgramSecret } from "../sandbox/program-secret.ts";
 import { copyFolder } from "../workloads/project/copy-project.ts";
 import type {
@@ -16,12 +16,12 @@ import { readSecrets, readShellLine, readShellLineOrNothing, readCommand } from 
 import { maxToolingFiles } from "./contract/program-schema.ts";
 import { runInProjectContract, type RunInProjectResponse } from "./project-contract.ts";
 import { invalidField } from "../errors/glovebox-error.ts";
-import { checkEnvironment } from "../policy/request/environment.ts";
-import { resolveWorkingDirectory } from "../policy/request/working-directory.ts";
+import { checkEnvironment } from "../policy/request/environment-variables.ts";
+import { resolveWorkingDirectory } from "../policy/request/request-paths.ts";
 import type { CommandSpec } from "../workloads/program/command-spec.ts";
 import type { RequestCommand } from "./contract/request-schemas.ts";
 import { projectFolder, type Project } from "../workloads/environment/environment-spec.ts";
-import { mountRefused } from "../policy/mounts/mount-refused.ts";
+import { mountRefused } from "../policy/mounts/mount-verdict.ts";
 import { judgeHostPath } from "../sandbox/mounts/mount-gate.ts";
 import { openMountGate } from "./mounts-handler.ts";
 import type { MountNeeds, RunNeeds, StartNeeds } from "./handling/needs.ts";

@@ -1,13 +1,11 @@
-import { readHostAddresses } from "../config/host/host-addresses.ts";
-import { readNodeVersion } from "../config/host/node-version.ts";
+import { readHostAddresses, readNodeVersion, plantVariable } from "../config/host/host.ts";
 import { readPackageVersion } from "../config/host/package-version.ts";
-import { peerFolder } from "../config/host/peer-folder.ts";
-import { plantVariable } from "../config/host/plant-variable.ts";
+import { peerFolder } from "../config/host/host-paths.ts";
 import { isOnlyByName, productEngines } from "../engines/engine-table.ts";
 import { openHostScene, type HostScene } from "../workloads/proof/host-scene.ts";
 import type { OperationCall, RequestOf } from "./contract/operation-contract.ts";
 import { handle } from "./handling/handler.ts";
-import { checkChoice } from "../policy/choice.ts";
+import { checkChoice } from "../policy/request/invalid-value.ts";
 import { proveContract, type ProvenEngine, type ProveResponse, type ProvenAttack } from "./prove-contract.ts";
 import { probeEngine } from "../engines/probe-engine.ts";
 import type { Capabilities } from "../engines/capabilities.ts";

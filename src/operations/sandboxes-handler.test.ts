@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { expect, it, onTestFinished, describe } from "vitest";
-import { LastFound } from "../base/last-found.ts";
+import { LastFound } from "../base/kept.ts";
 import type { ContainerSummary } from "../engines/engine.ts";
 import { labels } from "../engines/labels.ts";
 import { containerName } from "../sandbox/owners/left-over.ts";

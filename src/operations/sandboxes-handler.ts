@@ -1,4 +1,4 @@
-import { findNamed, type Named } from "../base/find-named.ts";
+import { findNamed, type Named } from "../base/id.ts";
 import { handle } from "./handling/handler.ts";
 import {
   listSandboxesContract,
@@ -16,7 +16,7 @@ import { isOwnContainer } from "../sandbox/owners/left-over.ts";
 import type { SandboxRecord, SandboxRecords } from "../sandbox/owners/sandbox-records.ts";
 import type { OperationCall } from "./contract/operation-contract.ts";
 import type { EngineChooser } from "./handling/needs.ts";
-import type { LastFound } from "../base/last-found.ts";
+import type { LastFound } from "../base/kept.ts";
 import type { Config } from "../config/config.ts";
 import type { Engines } from "../engines/discover.ts";
 import type { Peers } from "../peers/peers.ts";

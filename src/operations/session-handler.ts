@@ -1,9 +1,8 @@
 import { textBytes } from "../base/streams/chunks.ts";
 import { GloveboxError, invalidField } from "../errors/glovebox-error.ts";
-import { checkArguments } from "../policy/request/arguments.ts";
-import { checkEnvironment } from "../policy/request/environment.ts";
-import { checkCode } from "../policy/request/code.ts";
-import { checkPackages, ecosystemOf } from "../policy/package-specs.ts";
+import { checkArguments, checkCode, checkRuntime } from "../policy/request/requested-program.ts";
+import { checkEnvironment } from "../policy/request/environment-variables.ts";
+import { checkPackages, ecosystemOf } from "../policy/install-policy.ts";
 import { runInSession, type SessionDependencies } from "../workloads/session/run-in-session.ts";
 import type { SessionCall } from "../workloads/session/session-call.ts";
 import { usualIn, type Context } from "../workloads/session/variables/contexts.ts";
@@ -11,7 +10,6 @@ import { allowedNetwork, explicitDemands, requestedLimits, isDiskNamed } from ".
 import type { OperationCall, RequestOf } from "./contract/operation-contract.ts";
 import { handle } from "./handling/handler.ts";
 import { programToWire, resultAlertsSince, callListener, limitsToWire } from "./handling/to-wire.ts";
-import { checkRuntime } from "../policy/request/runtime.ts";
 import { readSecrets } from "./handling/request-parts.ts";
 import {
   runCodeContract,
@@ -30,7 +28,7 @@ import {
 } from "./session-contract.ts";
 import type { Session } from "../workloads/session/session.ts";
 import { hasLabels, type LimitsRequest } from "./contract/request-schemas.ts";
-import { resolveWorkingDirectory } from "../policy/request/working-directory.ts";
+import { resolveWorkingDirectory } from "../policy/request/request-paths.ts";
 import { chooseRuntime } from "../languages/choose-runtime.ts";
 import { codeNotices, languageOf } from "../languages/language-table.ts";
 import { runsInterpretersOnly } from "../engines/capabilities.ts";
@@ -38,8 +36,7 @@ import type { EngineName } from "../engines/engine.ts";
 import { isolationRefusal } from "../engines/isolation-refusal.ts";
 import { isSameImage } from "../policy/image-reference.ts";
 import { isAtLeast, type Isolation } from "../policy/isolation.ts";
-import { limitFieldNames, limitFields, toField } from "../policy/limit-fields.ts";
-import type { Limits } from "../policy/limits.ts";
+import { limitFieldNames, limitFields, toField, type Limits } from "../policy/limits.ts";
 import { noImagesHere } from "../workloads/program/ensure-image.ts";
 import type { StartNeeds, EngineChooser } from "./handling/needs.ts";
 import type { Sessions } from "../workloads/session/sessions.ts";

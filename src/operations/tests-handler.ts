@@ -1,7 +1,7 @@
 import { checkDockerfile, readShellLine, readShellLineOrNothing, type RunLimits } from "./handling/request-parts.ts";
 import { invalidField, GloveboxError } from "../errors/glovebox-error.ts";
 import { checkContextFiles, type ContextFile } from "../policy/request/context-files.ts";
-import { checkRelativePath } from "../policy/request/relative-path.ts";
+import { checkRelativePath } from "../policy/request/request-paths.ts";
 import { readProject } from "../workloads/project/read-project.ts";
 import { findTests } from "../workloads/tests/find-tests.ts";
 import { unlockedNote } from "../workloads/tests/unlocked-note.ts";

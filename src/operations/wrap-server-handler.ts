@@ -1,4 +1,4 @@
-import { expandHome } from "../config/expand-home.ts";
+import { expandHome } from "../config/host/host-paths.ts";
 import { readPackagedScript } from "../base/packaged-script.ts";
 import { executeCodeContract } from "./execute-contract.ts";
 import { executeRequest, type ExecuteNeeds } from "./execute-handler.ts";

@@ -8,7 +8,7 @@ import type { Kept, KeptBounds } from "../base/kept.ts";
 import { runLimitedChild, type LimitedChildResult } from "../base/limited-child.ts";
 import { utf8Length } from "../base/streams/utf8.ts";
 import { GloveboxError } from "../errors/glovebox-error.ts";
-import { maxCodeBytes } from "../policy/request/code.ts";
+import { maxCodeBytes } from "../policy/request/requested-program.ts";
 import { maxContextBytes } from "../policy/request/context-files.ts";
 import { isNpmPackage, npmPackage } from "./npm-package.ts";
 import { isPythonPackage } from "./python-package.ts";

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { Ecosystem } from "../policy/package-specs.ts";
+import type { Ecosystem } from "../policy/install-policy.ts";
 import type { PackageSetRecord } from "./package-set.ts";
 import { chooseParts, composeSet } from "./install-set.ts";
 

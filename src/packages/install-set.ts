@@ -1,7 +1,7 @@
 import { mkdir, lstat, open, readdir } from "node:fs/promises";
 import { formatBytes } from "../base/bytes.ts";
 import { GloveboxError } from "../errors/glovebox-error.ts";
-import type { InstallPolicy } from "../policy/install-policy.ts";
+import type { InstallPolicy, Ecosystem } from "../policy/install-policy.ts";
 import type { Limits } from "../policy/limits.ts";
 import type { NetworkPolicy } from "../policy/network/network.ts";
 import type { Caller, Sandboxes } from "../sandbox/sandboxes.ts";
@@ -14,7 +14,6 @@ import type { PackageManager } from "./package-manager.ts";
 import { Room, type Unpacked, type UnpackLimits } from "./unpack.ts";
 import { describeInstalled, usualName } from "./installed-specs.ts";
 import path from "node:path";
-import type { Ecosystem } from "../policy/package-specs.ts";
 import { linkFile, makeReadable } from "./link-file.ts";
 import { layOutPythonSet } from "./set-layout.ts";
 import type { ResolvedPackage } from "./resolved-package.ts";

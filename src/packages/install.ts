@@ -2,7 +2,7 @@ import type { RuntimeName } from "../languages/language-table.ts";
 import { cancelled, throwIfCancelled } from "../base/abort.ts";
 import type { Engine, Process } from "../engines/engine.ts";
 import type { Limits } from "../policy/limits.ts";
-import type { Ecosystem } from "../policy/package-specs.ts";
+import type { Ecosystem } from "../policy/install-policy.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { Caller, Sandboxes } from "../sandbox/sandboxes.ts";
 import { installFailed } from "./install-failed.ts";

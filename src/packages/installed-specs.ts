@@ -1,4 +1,4 @@
-import { packageName, type Ecosystem } from "../policy/package-specs.ts";
+import { packageName, type Ecosystem } from "../policy/install-policy.ts";
 import type { PackageSetRecord } from "./package-set.ts";
 
 type Installed = Pick<PackageSetRecord, "ecosystem" | "requested" | "packages">;

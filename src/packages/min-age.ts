@@ -1,4 +1,4 @@
-import { wheelsOnlyPip } from "../policy/wheels-only.ts";
+import { wheelsOnlyPip } from "../policy/install-policy.ts";
 
 /** How long versions must have been published to be installed. */
 export interface MinAge {

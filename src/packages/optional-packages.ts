@@ -1,5 +1,5 @@
 import { GloveboxError } from "../errors/glovebox-error.ts";
-import { packageName, type Ecosystem } from "../policy/package-specs.ts";
+import { packageName, type Ecosystem } from "../policy/install-policy.ts";
 import type { ImportedPackages } from "./scan-request.ts";
 
 /** After this many failed installations, no optional package is tried again. */

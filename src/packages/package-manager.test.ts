@@ -1,4 +1,4 @@
-import { wheelsOnlyPip } from "../policy/wheels-only.ts";
+import { wheelsOnlyPip } from "../policy/install-policy.ts";
 import { describe, expect, it } from "vitest";
 import { hostCommand, installCommand } from "./package-manager.ts";
 

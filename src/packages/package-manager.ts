@@ -4,7 +4,7 @@ import { runsInterpretersOnly } from "../engines/capabilities.ts";
 import { readPackagedScript } from "../base/packaged-script.ts";
 import { bunCommand } from "./bun-command.ts";
 import { agedPipCommand, npmAgeOptions, secondsOf, type MinAge } from "./min-age.ts";
-import type { Ecosystem } from "../policy/package-specs.ts";
+import type { Ecosystem } from "../policy/install-policy.ts";
 import { pythonLibraryFolder, pythonSetFolder, pythonStartFolder } from "./set-layout.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Ecosystem } from "../policy/package-specs.ts";
+import type { Ecosystem } from "../policy/install-policy.ts";
 import type { EngineName } from "../engines/engine.ts";
 import type { PackageManager } from "./package-manager.ts";
 import type { ResolvedPackage } from "./resolved-package.ts";

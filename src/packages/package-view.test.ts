@@ -4,7 +4,7 @@ import { lstat, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "n
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { Ecosystem } from "../policy/package-specs.ts";
+import type { Ecosystem } from "../policy/install-policy.ts";
 import { PackageView, type ViewedSet } from "./package-view.ts";
 
 let root: string;

@@ -2,7 +2,7 @@ import { access, mkdir, readdir, rename, rm } from "node:fs/promises";
 import path from "node:path";
 import { createId } from "../base/id.ts";
 import { takeFileLock, takeFreeFileLock } from "../base/file-lock.ts";
-import type { Ecosystem } from "../policy/package-specs.ts";
+import type { Ecosystem } from "../policy/install-policy.ts";
 import { layOutPythonSet } from "./set-layout.ts";
 import type { ResolvedPackage } from "./resolved-package.ts";
 import { linkFile, makeReadable } from "./link-file.ts";

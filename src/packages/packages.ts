@@ -8,13 +8,18 @@ import type { Engine } from "../engines/engine.ts";
 import { GloveboxError } from "../errors/glovebox-error.ts";
 import type { Limits } from "../policy/limits.ts";
 import { installingNetwork, type NetworkPolicy } from "../policy/network/network.ts";
-import { packageName, type Ecosystem } from "../policy/package-specs.ts";
+import {
+  packageName,
+  assertNoneDenied,
+  assertPackagesAllowed,
+  type Ecosystem,
+  type InstallPolicy,
+} from "../policy/install-policy.ts";
 import type { ProcessIdentity } from "../sandbox/owners/process-identity.ts";
 import type { Caller, Sandboxes } from "../sandbox/sandboxes.ts";
 import { FindInstaller } from "./find-installer.ts";
 import type { RunTool } from "./install.ts";
 import { installFailed, refusedOnHost } from "./install-failed.ts";
-import { assertNoneDenied, assertPackagesAllowed, type InstallPolicy } from "../policy/install-policy.ts";
 import { PackageCache, type CachedSet, type PackageSetLease } from "./package-cache.ts";
 import { packageSetId, type PackageSetKey } from "./package-set.ts";
 import { includesRegistries, InstallSet } from "./install-set.ts";

@@ -1,5 +1,5 @@
 import type { MountSpec } from "../engines/container-spec.ts";
-import type { Ecosystem } from "../policy/package-specs.ts";
+import type { Ecosystem } from "../policy/install-policy.ts";
 import type { PackageSetLease } from "./package-cache.ts";
 import type { ViewedSet } from "./package-view.ts";
 import { resolvedSpecs } from "./installed-specs.ts";

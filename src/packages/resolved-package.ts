@@ -1,4 +1,4 @@
-import type { Ecosystem } from "../policy/package-specs.ts";
+import type { Ecosystem } from "../policy/install-policy.ts";
 
 /** A package as it was installed, in its version. */
 export interface ResolvedPackage {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Ecosystem } from "../policy/package-specs.ts";
+import type { Ecosystem } from "../policy/install-policy.ts";
 import { cannotReachRegistry, explainInstallFailure, findsNoVersion, type InstallFailure } from "./tool-result.ts";
 import type { PackageManager } from "./package-manager.ts";
 

@@ -1,11 +1,10 @@
-import { BoundedOutput } from "../base/streams/bounded-output.ts";
+import { BoundedOutput } from "../base/streams/collected-bytes.ts";
 import { kibibyte } from "../base/bytes.ts";
 import type { Process } from "../engines/engine.ts";
 import { installFailed } from "./install-failed.ts";
 import type { Installation } from "./install.ts";
 import type { GloveboxError } from "../errors/glovebox-error.ts";
-import { wheelsOnlyMark } from "../policy/wheels-only.ts";
-import { packageName, type Ecosystem } from "../policy/package-specs.ts";
+import { wheelsOnlyMark, packageName, type Ecosystem } from "../policy/install-policy.ts";
 import type { PackageManager } from "./package-manager.ts";
 
 /** How an installing tool ended, and all that it wrote, as far as it is kept. */

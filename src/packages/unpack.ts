@@ -1,8 +1,8 @@
 import { mkdir, open } from "node:fs/promises";
 import path from "node:path";
 import { ByteReader } from "../base/streams/byte-reader.ts";
-import type { Ecosystem } from "../policy/package-specs.ts";
-import { checkRelativePath } from "../policy/request/relative-path.ts";
+import type { Ecosystem } from "../policy/install-policy.ts";
+import { checkRelativePath } from "../policy/request/request-paths.ts";
 import { diskBytesOf } from "./disk-bytes.ts";
 import { runsAtStart } from "./set-layout.ts";
 import { parsePackages, type ResolvedPackage } from "./resolved-package.ts";

@@ -11,7 +11,7 @@ import { ownerLost } from "./peer-errors.ts";
 import type { PeerFolder } from "./peer-folder.ts";
 import { peerOperationAt } from "./peer-operations.ts";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Logger } from "../base/logger.ts";
+import type { Logger } from "../base/kit.ts";
 import { toGloveboxError } from "../errors/glovebox-error.ts";
 import { parseRequest } from "../operations/contract/parse-request.ts";
 

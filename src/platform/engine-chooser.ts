@@ -1,12 +1,11 @@
-import type { Logger } from "../base/logger.ts";
+import type { Logger } from "../base/kit.ts";
 import type { Config } from "../config/config.ts";
 import type { Host } from "../config/host/host.ts";
 import type { ChosenEngine, EngineChoice, Engines } from "../engines/discover.ts";
 import { productEngines } from "../engines/engine-table.ts";
 import { GloveboxError } from "../errors/glovebox-error.ts";
-import { checkChoice } from "../policy/choice.ts";
-import { weakestIsolation, type Isolation } from "../policy/isolation.ts";
-import { decideMinIsolation } from "../policy/min-isolation.ts";
+import { checkChoice } from "../policy/request/invalid-value.ts";
+import { weakestIsolation, decideMinIsolation, type Isolation } from "../policy/isolation.ts";
 import type { Reaper } from "../sandbox/owners/reaper.ts";
 import { openOwnState } from "./own-state.ts";
 import type { EngineChooser, EngineNeeds, IsolationKind } from "../operations/handling/needs.ts";

@@ -1,9 +1,8 @@
 import { randomInt } from "node:crypto";
 import type { Config } from "../config/config.ts";
-import { bunVersion } from "../base/bun-packages.ts";
-import { fetchBun } from "../base/fetch-bun.ts";
+import { bunVersion, fetchBun } from "../base/bun-packages.ts";
 import { noTracer } from "../base/tracer.ts";
-import { bunArchives } from "../config/host/bun-archives.ts";
+import { bunArchives } from "../config/host/host-paths.ts";
 import { passableStateFolder, type Host } from "../config/host/host.ts";
 import type { EngineSurroundings } from "../engines/engine-surroundings.ts";
 

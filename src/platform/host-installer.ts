@@ -1,7 +1,6 @@
 import type { Config } from "../config/config.ts";
 import type { Host } from "../config/host/host.ts";
-import { readRegistrySettings } from "../egress/registry-settings.ts";
-import { registryVariables } from "../egress/registry-variables.ts";
+import { readRegistrySettings, registryVariables } from "../egress/registry-settings.ts";
 import type { Engine } from "../engines/engine.ts";
 import type { HostInstalling } from "../packages/packages.ts";
 import { openInstaller } from "../engines/engine-table.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { failureOf } from "../../test/helpers/failure-of.ts";
-import { loadHostConfig } from "../config/host-config.ts";
+import { loadHostConfig } from "../config/load-config.ts";
 import type { Engine } from "../engines/engine.ts";
 import type { Grant } from "../operations/contract/operation-contract.ts";
 import { grantedParts } from "../operations/handling/handler.ts";

@@ -4,7 +4,7 @@ import type { Host } from "../config/host/host.ts";
 import { EgressProxies } from "../egress/egress-proxies.ts";
 import { NetworkAccess } from "../egress/network-access.ts";
 import { readRegistrySettings } from "../egress/registry-settings.ts";
-import type { Traffic } from "../egress/traffic.ts";
+import type { Traffic } from "../egress/egress-connection.ts";
 import type { AlertSink } from "../base/alert-sink.ts";
 import type { Denial } from "../policy/network/denial.ts";
 import type { Door } from "./engine-chooser.ts";

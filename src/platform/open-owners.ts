@@ -1,6 +1,6 @@
 import path from "node:path";
 import { createId } from "../base/id.ts";
-import { peerFolder } from "../config/host/peer-folder.ts";
+import { peerFolder } from "../config/host/host-paths.ts";
 import type { Host } from "../config/host/host.ts";
 import type { CallOperation } from "../operations/contract/operation-contract.ts";
 import { PeerFolder } from "../peers/peer-folder.ts";

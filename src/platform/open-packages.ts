@@ -1,6 +1,6 @@
 import type { Config } from "../config/config.ts";
 import type { Host } from "../config/host/host.ts";
-import { expandHome } from "../config/expand-home.ts";
+import { expandHome } from "../config/host/host-paths.ts";
 import type { NetworkAccess } from "../egress/network-access.ts";
 import { installerLimits } from "../packages/installer-plan.ts";
 import { Packages } from "../packages/packages.ts";

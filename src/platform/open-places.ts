@@ -1,7 +1,7 @@
 import path from "node:path";
 import type { Config } from "../config/config.ts";
 import type { Host } from "../config/host/host.ts";
-import { knownAccessToken } from "../config/access-token.ts";
+import { knownAccessToken } from "../config/server-access.ts";
 import { PreviewGateway } from "../ingress/preview-gateway.ts";
 import { AgentTurns } from "../workloads/agent/agent-turns.ts";
 import { Environments } from "../workloads/environment/environments.ts";

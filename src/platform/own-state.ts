@@ -1,7 +1,6 @@
 import path from "node:path";
 import { openOwnFolder } from "../base/own-folder.ts";
-import { errorCode } from "../errors/error-code.ts";
-import { GloveboxError } from "../errors/glovebox-error.ts";
+import { errorCode, GloveboxError } from "../errors/glovebox-error.ts";
 import type { Host } from "../config/host/host.ts";
 
 /**

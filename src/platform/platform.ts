@@ -1,10 +1,9 @@
 import path from "node:path";
-import { Kept } from "../base/kept.ts";
-import { LastFound } from "../base/last-found.ts";
-import type { Logger } from "../base/logger.ts";
+import { Kept, LastFound } from "../base/kept.ts";
+import type { Logger, Kit } from "../base/kit.ts";
 import type { Config, LoadedConfig } from "../config/config.ts";
 import type { Host } from "../config/host/host.ts";
-import { variableOf } from "../config/layers/environment-layer.ts";
+import { variableOf } from "../config/setting-layers.ts";
 import { loadMountPolicy } from "../config/load-mount-policy.ts";
 import { Engines } from "../engines/discover.ts";
 import { engineTable } from "../engines/engine-table.ts";
@@ -19,7 +18,7 @@ import type { ImportedPackages } from "../packages/scan-request.ts";
 import { assertNetworkAllowed } from "../policy/network/network.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { TestReports } from "../store/test-reports.ts";
-import type { AlertListener } from "../telemetry/alert.ts";
+import type { AlertListener } from "../telemetry/alert-book.ts";
 import { openMemory } from "../workloads/agent/find-memory.ts";
 import { createTypeScriptCompiler } from "../workloads/program/typescript-compiler.ts";
 import { openLargeScratch } from "../workloads/run/open-large-scratch.ts";
@@ -50,29 +49,26 @@ import type { Environments } from "../workloads/environment/environments.ts";
 import type { Previews } from "../workloads/preview/previews.ts";
 import type { Sessions } from "../workloads/session/sessions.ts";
 import type { HostInstaller } from "./host-installer.ts";
-import { bunArchives } from "../config/host/bun-archives.ts";
+import { bunArchives, expandHome } from "../config/host/host-paths.ts";
 import { checkImageReference, isSameImage } from "../policy/image-reference.ts";
 import { readRegistrySettings } from "../egress/registry-settings.ts";
-import { defaultSessionImage } from "../policy/session-profile.ts";
+import { defaultSessionImage } from "../policy/profile.ts";
 import { AgentImages, agentOfImage } from "../workloads/agent/agent-image.ts";
 import { ensureImage, type ProvideImage } from "../workloads/program/ensure-image.ts";
 import { BaseImage } from "../workloads/session/base-image.ts";
 import { ToolsImage, type PythonIndexSettings } from "../workloads/session/tools-image.ts";
-import { expandHome } from "../config/expand-home.ts";
 import type { PumpState } from "../base/batch-pump.ts";
 import { kibibyte, mebibyte } from "../base/bytes.ts";
 import { GloveboxError } from "../errors/glovebox-error.ts";
 import { isAlive, type ProcessIdentity } from "../sandbox/owners/process-identity.ts";
 import type { SandboxObserver } from "../sandbox/sandbox-observer.ts";
 import type { StorePlace } from "../store/database.ts";
-import { RunRecorder } from "../store/run-recorder.ts";
-import { UsageRecorder } from "../store/usage-recorder.ts";
+import { RunRecorder, UsageRecorder } from "../store/recorders.ts";
 import type { Store } from "../store/store.ts";
 import { LogSink } from "../telemetry/log-sink.ts";
 import { RedisPublisher } from "../telemetry/redis-publisher.ts";
 import { SandboxLogs } from "../telemetry/sandbox-logs.ts";
 import { openOwnState } from "./own-state.ts";
-import type { Kit } from "../base/kit.ts";
 
 export interface PlatformOptions {
   readonly config: Config;
@@ -101,7 +97,7 @@ export interface PlatformOptions {
 }
 
 export type { SettledSessions } from "../operations/handling/needs.ts";
-export type { Alert } from "../telemetry/alert.ts";
+export type { Alert } from "../telemetry/alert-book.ts";
 
 /** Everything that handlers and servers need of the platform, except closing it. */
 interface PlatformParts extends HandlerNeeds, EngineChooser {

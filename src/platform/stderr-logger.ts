@@ -1,6 +1,6 @@
 import { createRequire } from "node:module";
 import type pinoModule from "pino";
-import type { Logger } from "../base/logger.ts";
+import type { Logger } from "../base/kit.ts";
 import { logLevels, type LogLevel } from "../config/config.ts";
 
 /** What decides which entries of the log on stderr are written, and how. */

@@ -1,8 +1,6 @@
 import { expect, it } from "vitest";
 import { mebibyte } from "../base/bytes.ts";
-import { defaultCeilings, defaultLimits } from "./limits.ts";
-import { resolveLimits } from "./resolve-limits.ts";
-import { grantedCeilings } from "./granted-ceilings.ts";
+import { defaultCeilings, defaultLimits, resolveLimits, grantedCeilings } from "./limits.ts";
 
 const resolve = (granted: object, requested: object): unknown =>
   resolveLimits({

@@ -1,6 +1,6 @@
 import { nearest } from "../base/nearest.ts";
 import { GloveboxError } from "../errors/glovebox-error.ts";
-import { environmentName } from "./request/environment.ts";
+import { environmentName } from "./request/environment-variables.ts";
 import { invalidValue } from "./request/invalid-value.ts";
 import type { LimitKind } from "./limits.ts";
 

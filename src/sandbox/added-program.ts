@@ -1,7 +1,7 @@
 import type { CallOptions, ExecSpec, Process, TerminalProcess, TerminalSize } from "../engines/engine.ts";
 import type { SandboxFiles } from "./files/sandbox-files.ts";
 import type { Redaction } from "../policy/redaction.ts";
-import { withPlainOutput } from "../policy/request/plain-output.ts";
+import { withPlainOutput } from "../policy/request/environment-variables.ts";
 import { redactedOutput } from "./redacted-output.ts";
 import type { TreeEnd } from "./process-tree.ts";
 import { assertRunsAnyProgram, type Capabilities } from "../engines/capabilities.ts";

@@ -5,8 +5,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openPlace, type OpenPlace } from "./mounts/open-place.ts";
-import { compareTooling } from "../policy/tooling/tooling-changes.ts";
-import { gapSentences, type ToolingGap } from "../policy/tooling/tooling-gaps.ts";
+import { compareTooling, gapSentences, type ToolingGap } from "../policy/tooling-changes.ts";
 import { indexOf } from "../../test/helpers/git-index.ts";
 import { lookAtTooling, type ToolingLook } from "./look-at-tooling.ts";
 

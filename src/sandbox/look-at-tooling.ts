@@ -1,11 +1,8 @@
-import type { ToolingSnapshot } from "../policy/tooling/tooling-changes.ts";
-import { toolingNames, toolingPaths } from "../policy/tooling/tooling-files.ts";
-import type { ToolingGap } from "../policy/tooling/tooling-gaps.ts";
+import type { ToolingSnapshot, ToolingGap } from "../policy/tooling-changes.ts";
+import { toolingNames, toolingPaths } from "../policy/tooling-files.ts";
 import type { OpenPlace } from "./mounts/open-place.ts";
 import { PathLook } from "./path-look.ts";
-import { gitConfigPaths } from "../policy/tooling/git-config-paths.ts";
-import { gitIndexLinks, type GitIndexLinks } from "../policy/tooling/git-index-links.ts";
-import { pathInside } from "../policy/tooling/path-inside.ts";
+import { gitConfigPaths, gitIndexLinks, pathInside, type GitIndexLinks } from "../policy/git-files.ts";
 
 export interface LookAtTooling {
   readonly place: Pick<OpenPlace, "stablePath" | "realPath">;

@@ -1,7 +1,5 @@
-import type { EgressConnection } from "../egress/egress-connection.ts";
-import type { NetworkGrant } from "../egress/network-access.ts";
-import type { RedactText } from "../egress/redact-text.ts";
-import { certificateFile, networkPort } from "../egress/sandbox-end.ts";
+import type { EgressConnection, RedactText } from "../egress/egress-connection.ts";
+import { certificateFile, networkPort, type NetworkGrant } from "../egress/network-access.ts";
 import type { CallOptions } from "../engines/engine.ts";
 import { GloveboxError } from "../errors/glovebox-error.ts";
 import type { Denial } from "../policy/network/denial.ts";

@@ -1,8 +1,7 @@
 import { constants, type BigIntStats } from "node:fs";
 import { lstat, open, opendir } from "node:fs/promises";
 import type { PlaceKind } from "../policy/mounts/mount-verdict.ts";
-import type { ToolingSnapshot } from "../policy/tooling/tooling-changes.ts";
-import type { ToolingGap } from "../policy/tooling/tooling-gaps.ts";
+import type { ToolingSnapshot, ToolingGap } from "../policy/tooling-changes.ts";
 import { HostFolder } from "../base/host-folder.ts";
 import type { OpenPlace } from "./mounts/open-place.ts";
 import { readBounded } from "./mounts/read-bounded.ts";

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { canonicalJson } from "../base/canonical-json.ts";
+import { canonicalJson } from "../base/json-text.ts";
 import type { NetworkPolicy } from "../policy/network/network.ts";
 import type { Outcome } from "./outcome.ts";
 

@@ -1,5 +1,5 @@
 import { untilCancelled } from "../base/abort.ts";
-import { BoundedOutput } from "../base/streams/bounded-output.ts";
+import { BoundedOutput } from "../base/streams/collected-bytes.ts";
 import type { CallOptions, ExecSpec, Process } from "../engines/engine.ts";
 
 /** The part of a sandbox that commands need. */

@@ -1,5 +1,5 @@
 import { createId } from "../base/id.ts";
-import type { Logger } from "../base/logger.ts";
+import type { Logger, Kit } from "../base/kit.ts";
 import { noTracer, type Tracer } from "../base/tracer.ts";
 import type { Capabilities } from "../engines/capabilities.ts";
 import type { CallOptions, Engine, Container } from "../engines/engine.ts";
@@ -20,7 +20,6 @@ import { isOwnContainer } from "./owners/left-over.ts";
 import { settlesWithin } from "../base/abort.ts";
 import { mebibyte } from "../base/bytes.ts";
 import { temporaryFolder, workFolder } from "../policy/scratch.ts";
-import type { Kit } from "../base/kit.ts";
 
 /** What of a plan decides what programs may do, in the words of the wire; the record of a run's policy begins with it. */
 function sandboxPolicy(engine: string, plan: SandboxPlan): Readonly<Record<string, unknown>> {

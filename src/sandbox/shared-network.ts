@@ -1,5 +1,4 @@
-import type { EgressConnection } from "../egress/egress-connection.ts";
-import type { RedactText } from "../egress/redact-text.ts";
+import type { EgressConnection, RedactText } from "../egress/egress-connection.ts";
 import { GloveboxError } from "../errors/glovebox-error.ts";
 import { namedDomains, type NetworkPolicy } from "../policy/network/network.ts";
 import type { Denial } from "../policy/network/denial.ts";

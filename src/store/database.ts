@@ -1,3 +1,6 @@
+import { constants } from "node:fs";
+import { open } from "node:fs/promises";
+import { errorCode, GloveboxError } from "../errors/glovebox-error.ts";
 import {
   Kysely,
   sql,
@@ -14,10 +17,11 @@ import {
 import { Migrator, type Migration } from "kysely/migration";
 import type { Tables } from "./tables.ts";
 import type Pg from "pg";
-import { GloveboxError } from "../errors/glovebox-error.ts";
 import { Turns } from "../base/turns.ts";
-import { makeOwnFile } from "./make-own-file.ts";
 import { SqliteThread } from "./sqlite-thread.ts";
+
+/** Windows has none. */
+const { O_RDWR, O_CREAT, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants as Partial<typeof constants> & typeof constants;
 
 /** Where the database is: a file of SQLite's, or a PostgreSQL by its URL, which may hold a password. */
 export type StorePlace =
@@ -358,5 +362,22 @@ class SqliteConnection implements DatabaseConnection {
 
   close(): Promise<void> {
     return this.#thread.close();
+  }
+}
+
+/**
+ * Creates the file for this user only, or removes others' access to an existing one; SQLite gives the files next to it
+ * the same mode.
+ * @throws an `Error` when it is a link or no file, and Node's own
+ */
+async function makeOwnFile(file: string): Promise<void> {
+  try {
+    await using handle = await open(file, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o600);
+    if (!(await handle.stat()).isFile()) throw new Error("What stands at the database's path is not a file.");
+    await handle.chmod(0o600);
+  } catch (error) {
+    if (errorCode(error) === "ELOOP")
+      throw new Error("What stands at the database's path is a link.", { cause: error });
+    throw error;
   }
 }

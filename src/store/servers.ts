@@ -1,5 +1,5 @@
 import type { Kysely } from "kysely";
-import { canonicalJson } from "../base/canonical-json.ts";
+import { canonicalJson } from "../base/json-text.ts";
 import type { Database } from "./database.ts";
 import type { Tables } from "./tables.ts";
 import type { Kit } from "../base/kit.ts";

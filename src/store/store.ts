@@ -3,24 +3,33 @@ import { Turns } from "../base/turns.ts";
 import { BatchPump, type PumpState } from "../base/batch-pump.ts";
 import { kibibyte, mebibyte } from "../base/bytes.ts";
 import { GloveboxError } from "../errors/glovebox-error.ts";
-import { rowBytes, entriesOf, type LogBlock } from "../telemetry/log-block.ts";
+import {
+  rowBytes,
+  entriesOf,
+  entryBytes,
+  type LogBlock,
+  type LogEntry,
+  type LogStream,
+} from "../telemetry/log-entry.ts";
 import { LogSink } from "../telemetry/log-sink.ts";
-import { entryBytes, type LogEntry, type LogStream } from "../telemetry/log-entry.ts";
 import { makeDatabase, migrate, ping, refusesRow, type Database, type StorePlace } from "./database.ts";
 import { applyRetention, maxEntryBytes, type RetentionLimits } from "./retention.ts";
 import { Servers, type ServersOptions } from "./servers.ts";
-import { isOfRun, recordBytes, writeRecords, type StoreRecord } from "./store-record.ts";
-import { sql } from "kysely";
-import type { LogEntryRow } from "./tables.ts";
 import {
+  isOfRun,
+  recordBytes,
+  writeRecords,
   findRun,
   findTestReport,
   listEndedRuns,
   readTail,
+  type StoreRecord,
   type RunName,
   type RunsQuery,
   type StoredRun,
-} from "./read-runs.ts";
+} from "./stored-records.ts";
+import { sql } from "kysely";
+import type { LogEntryRow } from "./tables.ts";
 import type { Kit } from "../base/kit.ts";
 
 /** What of the store they need. */

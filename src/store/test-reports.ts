@@ -1,6 +1,6 @@
 import { mebibyte } from "../base/bytes.ts";
 import { Kept } from "../base/kept.ts";
-import type { RunName } from "./read-runs.ts";
+import type { RunName } from "./stored-records.ts";
 import type { Store } from "./store.ts";
 
 /** Bytes of all reports that are kept in memory; beyond it whoever has most loses the oldest. */

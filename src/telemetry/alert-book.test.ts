@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { AlertBook } from "./alert-book.ts";
-import type { Alert } from "./alert.ts";
+import { AlertBook, type Alert } from "./alert-book.ts";
 
 function alert(sandbox: string, changes: Partial<Alert> = {}): Alert {
   return {

@@ -1,9 +1,33 @@
 import { Kept } from "../base/kept.ts";
 import type { SandboxObserver, ObservedSandbox } from "../sandbox/sandbox-observer.ts";
-import type { Alert } from "./alert.ts";
+
+/**
+ * Something about a live sandbox that its owner should know, in the form in which it is delivered everywhere (SPEC
+ * ME2).
+ */
+export interface Alert {
+  /** Id of the sandbox. */
+  readonly container_id: string;
+  /** RFC 3339. */
+  readonly timestamp: string;
+  readonly kind: "cpu" | "memory" | "network" | "preview_error" | "oom" | "setuid_files" | "tooling_files";
+  /** What was measured; for `network` the connections that were refused until now, for `tooling_files` the files that changed. */
+  readonly value: number;
+  /** What `value` went above; for `network` and `tooling_files` 0. */
+  readonly threshold: number;
+  /** An alert that has started ends, at the latest with its sandbox's network. */
+  readonly state: "start" | "end";
+  /** One sentence: what happened. */
+  readonly message: string;
+  /** What to do about it. */
+  readonly suggestion: string;
+}
+
+/** Receives alerts; is not waited for. */
+export type AlertListener = (alert: Alert) => void;
 
 /** What is asked for; what is left out matches everything. */
-export interface AlertFilter {
+interface AlertFilter {
   readonly sandbox?: string | undefined;
   readonly kind?: Alert["kind"] | undefined;
   readonly state?: Alert["state"] | undefined;
@@ -12,7 +36,7 @@ export interface AlertFilter {
 }
 
 /** Receives the alerts of one principal; is not waited for and does not throw. */
-export type PrincipalAlertListener = (alert: Alert, principal: string) => void;
+type PrincipalAlertListener = (alert: Alert, principal: string) => void;
 
 /** Alerts kept of one principal, and principals of whom any are kept. */
 const max = { alerts: 500, principals: 1_000, gone: 1_000 } as const;

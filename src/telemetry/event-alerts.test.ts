@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { AlertSink } from "../base/alert-sink.ts";
-import type { Alert } from "./alert.ts";
+import type { Alert } from "./alert-book.ts";
 import { changedTooling, clearedSetuidBits, EventAlerts, previewTroubles, refusedConnections } from "./event-alerts.ts";
 
 const refusal = { target: "example.com:443", reason: "No rule allows example.com.", remedy: "Add it." };

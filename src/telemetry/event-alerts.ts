@@ -1,9 +1,14 @@
 import type { AlertSink } from "../base/alert-sink.ts";
 import type { Denial } from "../policy/network/denial.ts";
-import { pathOfTooling, shortenTooling, type ChangedToolingFile } from "../policy/tooling/tooling-changes.ts";
-import { gapSentences, type ToolingGap } from "../policy/tooling/tooling-gaps.ts";
+import {
+  pathOfTooling,
+  shortenTooling,
+  gapSentences,
+  type ChangedToolingFile,
+  type ToolingGap,
+} from "../policy/tooling-changes.ts";
 import type { ClearedFiles } from "../sandbox/clear-setuid-bits.ts";
-import type { Alert, AlertListener } from "./alert.ts";
+import type { Alert, AlertListener } from "./alert-book.ts";
 
 /** What an alert says of one event, or of all. */
 type Saying = Pick<Alert, "value" | "message" | "suggestion">;

@@ -1,5 +1,13 @@
-import { blockBytes, blockOffsets, entriesOf, type LogBlock } from "./log-block.ts";
-import { droppedEntry, offsetsOf, type LogEntry, type LogSource } from "./log-entry.ts";
+import {
+  blockBytes,
+  blockOffsets,
+  entriesOf,
+  droppedEntry,
+  offsetsOf,
+  type LogBlock,
+  type LogEntry,
+  type LogSource,
+} from "./log-entry.ts";
 
 /** Entries one after another, and where the next reading begins. */
 export interface LogPage {

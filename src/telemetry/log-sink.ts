@@ -1,6 +1,13 @@
 import { BatchPump, type BatchPumpOptions, type PumpState } from "../base/batch-pump.ts";
-import { blockBytes, blockOffsets, droppedBlock, rowBytes, type LogBlock } from "./log-block.ts";
-import type { LogSource, LogStream } from "./log-entry.ts";
+import {
+  blockBytes,
+  blockOffsets,
+  droppedBlock,
+  rowBytes,
+  type LogBlock,
+  type LogSource,
+  type LogStream,
+} from "./log-entry.ts";
 
 export interface LogSinkOptions extends Omit<BatchPumpOptions<LogBlock>, "onLeft"> {
   /** Most bytes of stdout and of stderr that a run may write to it, by `rowBytes` of them; default: any number. */

@@ -1,10 +1,9 @@
 import type { createClient } from "redis";
 import { PartlyWritten } from "../base/batch-pump.ts";
 import { settlesWithin } from "../base/abort.ts";
-import type { Logger } from "../base/logger.ts";
+import type { Logger } from "../base/kit.ts";
 import { GloveboxError } from "../errors/glovebox-error.ts";
-import { entriesOf, type LogBlock } from "./log-block.ts";
-import { entryToWire, type LogEntry } from "./log-entry.ts";
+import { entriesOf, entryToWire, type LogBlock, type LogEntry } from "./log-entry.ts";
 
 /** How long connecting, and an answer to what was published, may take. */
 const connectMs = 5_000;

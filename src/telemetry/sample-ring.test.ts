@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { SampleRing } from "./sampler.ts";
-import type { MetricsSample } from "./sample.ts";
+import { SampleRing, type MetricsSample } from "./sampler.ts";
 
 function sample(second: number): MetricsSample {
   return {

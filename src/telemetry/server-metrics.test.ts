@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { RunEnding, StartedRun } from "../sandbox/run-record.ts";
 import type { ObservedSandbox } from "../sandbox/sandbox-observer.ts";
-import type { Alert } from "./alert.ts";
+import type { Alert } from "./alert-book.ts";
 import { ServerMetrics } from "./server-metrics.ts";
 
 let metrics: ServerMetrics;

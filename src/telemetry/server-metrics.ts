@@ -1,7 +1,7 @@
-import { knownMethods } from "../base/http/request-span.ts";
+import { knownMethods } from "../base/tracer.ts";
 import type { RunEnding, StartedRun } from "../sandbox/run-record.ts";
 import type { ObservedSandbox, SandboxObserver } from "../sandbox/sandbox-observer.ts";
-import type { Alert } from "./alert.ts";
+import type { Alert } from "./alert-book.ts";
 import type { MeterRecorder } from "./meter-recorder.ts";
 import type { MetricSources, PrometheusRecorder } from "./recorder.ts";
 

@@ -10,8 +10,7 @@ import {
   type Context,
   type Span,
 } from "@opentelemetry/api";
-import type { SpanAttributes } from "../base/tracer.ts";
-import { noSpan, type OpenSpan, type SpanStart } from "../base/span.ts";
+import { noSpan, type SpanAttributes, type OpenSpan, type SpanStart } from "../base/tracer.ts";
 
 /** Characters of one field that are looked at; the longest that a standard has, baggage, may have as many. */
 const maxFieldLength = 8192;

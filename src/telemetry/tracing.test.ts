@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { noSpan } from "../base/span.ts";
+import { noSpan } from "../base/tracer.ts";
 import { Tracing, type TracingOptions } from "./tracing.ts";
 
 const ignore = (): void => undefined;

@@ -1,14 +1,21 @@
 import { settlesWithin } from "../base/abort.ts";
 import { createId } from "../base/id.ts";
-import type { Logger } from "../base/logger.ts";
-import type { SpanAttributes, Tracer } from "../base/tracer.ts";
-import { errorCode } from "../errors/error-code.ts";
-import { toGloveboxError } from "../errors/glovebox-error.ts";
+import type { Logger } from "../base/kit.ts";
+import {
+  noSpan,
+  type SpanAttributes,
+  type Tracer,
+  type OpenSpan,
+  type SpanMaker,
+  type SpanStart,
+} from "../base/tracer.ts";
+import { errorCode, toGloveboxError } from "../errors/glovebox-error.ts";
 import { askedSignals, wantsStdout } from "./asked-signals.ts";
-import { noSpan, type OpenSpan, type SpanMaker, type SpanStart } from "../base/span.ts";
 import type { MeterRecorder } from "./meter-recorder.ts";
 import type { Spans } from "./spans.ts";
 import type { StartedSdk } from "./start-sdk.ts";
+import type { RunEnding, StartedRun } from "../sandbox/run-record.ts";
+import type { SandboxObserver } from "../sandbox/sandbox-observer.ts";
 
 export interface TracingOptions {
   readonly environment: Readonly<Record<string, string | undefined>>;
@@ -103,6 +110,35 @@ export class Tracing implements Tracer, SpanMaker {
     this.#spans = undefined;
     this.#sdk = undefined;
     if (sdk !== undefined) await settlesWithin(Promise.allSettled([sdk.shutdown()]), withinMs);
+  }
+}
+
+/** Programs as steps of the operations that run them. What a program does is a result: only a run without one has failed. */
+export class RunSpans implements SandboxObserver {
+  readonly #tracing: Pick<Tracing, "beginStep">;
+  /** By the run. */
+  readonly #open = new Map<string, OpenSpan>();
+
+  constructor(tracing: Pick<Tracing, "beginStep">) {
+    this.#tracing = tracing;
+  }
+
+  runStarted({ id, sandbox, kind, engine }: StartedRun): void {
+    const span = this.#tracing.beginStep(`run ${kind}`, {
+      "glovebox.run.id": id,
+      "glovebox.sandbox.id": sandbox,
+      "glovebox.sandbox.kind": kind,
+      "glovebox.engine.name": engine,
+    });
+    if (span !== null) this.#open.set(id, span);
+  }
+
+  runEnded({ id }: StartedRun, { outcome, exitCode, errorType }: RunEnding): void {
+    this.#open.get(id)?.end(errorType, {
+      "glovebox.run.outcome": outcome,
+      "process.exit.code": exitCode ?? undefined,
+    });
+    this.#open.delete(id);
   }
 }
 

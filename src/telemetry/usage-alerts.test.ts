@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { mebibyte } from "../base/bytes.ts";
-import type { Alert } from "./alert.ts";
+import type { Alert } from "./alert-book.ts";
 import { UsageAlerts, initialRuleState, stepRule } from "./usage-alerts.ts";
 
 const limits = { cpus: 2, memoryBytes: 100 * mebibyte };

@@ -1,8 +1,8 @@
 import { formatBytes, mebibyte } from "../base/bytes.ts";
 import type { ContainerStats } from "../engines/container-stats.ts";
 import type { ObservedSandbox, SandboxObserver } from "../sandbox/sandbox-observer.ts";
-import type { Alert, AlertListener } from "./alert.ts";
-import type { MetricsSample } from "./sample.ts";
+import type { Alert, AlertListener } from "./alert-book.ts";
+import type { MetricsSample } from "./sampler.ts";
 
 /** A share of CPU time, and the span of time that it is the mean of, in milliseconds of one clock. */
 export interface CpuShare {

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { tarEnd, tarHeader, tarPadding, type TarEntry } from "../base/tar-encoder.ts";
-import { tarOf } from "../base/tar.ts";
+import { tarEnd, tarHeader, tarPadding, tarOf, type TarEntry } from "../base/tar.ts";
 import { assertNames, plainArchive } from "./import-prepared.ts";
 
 const good = "tool:1";

@@ -2,8 +2,7 @@ import { createHash } from "node:crypto";
 import { constants } from "node:fs";
 import { open, rename, writeFile, type FileHandle } from "node:fs/promises";
 import path from "node:path";
-import { bunIntegrity, bunVersion, isBunTarget } from "../base/bun-packages.ts";
-import { hashOf, keptBunArchive } from "../base/fetch-bun.ts";
+import { bunIntegrity, bunVersion, isBunTarget, hashOf, keptBunArchive } from "../base/bun-packages.ts";
 import { createId } from "../base/id.ts";
 import { assertOwnFolder, openOwnFolder } from "../base/own-folder.ts";
 import type { Engine } from "../engines/engine.ts";
@@ -18,7 +17,7 @@ import {
   type PreparedImage,
 } from "./manifest.ts";
 import { textBytes } from "../base/streams/chunks.ts";
-import { tarEnd, tarHeader, tarPadding, type TarEntry } from "../base/tar-encoder.ts";
+import { tarEnd, tarHeader, tarPadding, type TarEntry } from "../base/tar.ts";
 import { decodeTar } from "../sandbox/files/tar-decoder.ts";
 
 export interface ImportOptions {

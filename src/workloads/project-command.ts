@@ -1,8 +1,8 @@
 import type { AlertSink } from "../base/alert-sink.ts";
 import type { Capabilities } from "../engines/capabilities.ts";
 import type { Packages } from "../packages/packages.ts";
-import type { ChangedToolingFile } from "../policy/tooling/tooling-changes.ts";
-import type { ToolingFilesMode } from "../policy/tooling/tooling-files.ts";
+import type { ChangedToolingFile } from "../policy/tooling-changes.ts";
+import type { ToolingFilesMode } from "../policy/tooling-files.ts";
 import type { Caller } from "../sandbox/sandboxes.ts";
 import type { ProgramSecret } from "../sandbox/program-secret.ts";
 import type { ProjectSettings } from "./dependencies/project-sandbox.ts";

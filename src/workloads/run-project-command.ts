@@ -2,7 +2,7 @@ import { untilCancelled } from "../base/abort.ts";
 import type { EngineName } from "../engines/engine.ts";
 import { GloveboxError } from "../errors/glovebox-error.ts";
 import type { Caller } from "../sandbox/sandboxes.ts";
-import { checkPackages, ecosystemOf } from "../policy/package-specs.ts";
+import { checkPackages, ecosystemOf } from "../policy/install-policy.ts";
 import { chooseImage } from "./dependencies/choose-image.ts";
 import { chooseInstallation, type Installation } from "./dependencies/installation.ts";
 import { planProjectSandbox, type PlannedSandbox } from "./dependencies/project-sandbox.ts";

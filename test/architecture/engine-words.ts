@@ -50,7 +50,7 @@ export const engineWordExceptions: Readonly<Record<string, string>> = {
   "src/library/glovebox-options.ts": "the engines that a program can name, for its editor",
   "src/operations/contract/wire-values.ts":
     "names the levels of isolation, the weakest of which is called preload (SPEC RT5)",
-  "src/policy/network/special-name.ts":
+  "src/policy/network/domain-names.ts":
     "names labels that are no part of public names, one of which is local (RFC 6762)",
   "src/policy/image-reference.ts": "the default registry, which has this name with every engine",
   "src/config/config.ts": "names the execution modes, one of which is called preload (SPEC RT4)",

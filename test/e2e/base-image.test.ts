@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
 import { readHost } from "../../src/config/host/host.ts";
-import { fetchBun } from "../../src/base/fetch-bun.ts";
+import { fetchBun } from "../../src/base/bun-packages.ts";
 import { failureOf } from "../helpers/failure-of.ts";
 import { useGlovebox } from "../helpers/open-glovebox.ts";
 import { sessionImages, testImages } from "../helpers/test-images.ts";

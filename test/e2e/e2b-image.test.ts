@@ -1,7 +1,7 @@
 import { Sandbox as CodeSandbox } from "@e2b/code-interpreter";
 import { Sandbox } from "e2b";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { loadHostConfig } from "../../src/config/host-config.ts";
+import { loadHostConfig } from "../../src/config/load-config.ts";
 import { toolsImagesOf } from "../../src/engines/tools-image.ts";
 import { createPlatform } from "../../src/platform/platform.ts";
 import { openE2bScene, type E2bScene } from "../helpers/e2b-scene.ts";

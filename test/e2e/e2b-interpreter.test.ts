@@ -1,7 +1,7 @@
 import { Sandbox } from "@e2b/code-interpreter";
 import { Sandbox as PlainSandbox } from "e2b";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { maxJsonValues } from "../../src/base/bounded-json.ts";
+import { maxJsonValues } from "../../src/base/json-text.ts";
 import { openE2bScene, type E2bScene, type SandboxAddress } from "../helpers/e2b-scene.ts";
 import { useGlovebox } from "../helpers/open-glovebox.ts";
 

@@ -6,7 +6,7 @@ import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { bunCommand, noScriptsMark } from "../../src/packages/bun-command.ts";
 import { noProcessMark, npmCommand } from "../../src/packages/package-manager.ts";
 import { sealedPip } from "../../src/packages/min-age.ts";
-import { wheelsOnlyMark } from "../../src/policy/wheels-only.ts";
+import { wheelsOnlyMark } from "../../src/policy/install-policy.ts";
 import { PackageRegistry } from "../helpers/package-registry.ts";
 
 const registry = await PackageRegistry.start("127.0.0.1");

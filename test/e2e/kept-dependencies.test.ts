@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSyn
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { loadHostConfig } from "../../src/config/host-config.ts";
+import { loadHostConfig } from "../../src/config/load-config.ts";
 import { parseRequest } from "../../src/operations/contract/parse-request.ts";
 import { runTestsContract, type RunTestsResponse } from "../../src/operations/tests-contract.ts";
 import { runTestsHandler } from "../../src/operations/tests-handler.ts";

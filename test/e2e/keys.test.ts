@@ -4,7 +4,7 @@ import os from "node:os";
 import path from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { makeKey } from "../../src/keys/key-text.ts";
+import { makeKey } from "../../src/keys/key-record.ts";
 import { ask, startKeyServer, type KeyServer, type TestKey } from "../helpers/key-server.ts";
 import { revisions } from "../helpers/mcp-client.ts";
 import { useGlovebox } from "../helpers/open-glovebox.ts";

@@ -3,8 +3,7 @@ import os from "node:os";
 import path from "node:path";
 import { expect, it } from "vitest";
 import { readPage } from "../../src/operations/logs-handler.ts";
-import { droppedBlock } from "../../src/telemetry/log-block.ts";
-import { offsetsOf } from "../../src/telemetry/log-entry.ts";
+import { droppedBlock, offsetsOf } from "../../src/telemetry/log-entry.ts";
 import { LogRing } from "../../src/telemetry/log-ring.ts";
 import { blocksOf, entriesOf, openStore } from "../helpers/store-scene.ts";
 

@@ -1,6 +1,6 @@
 import { Client, InMemoryTransport, type CallToolResult } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { loadHostConfig } from "../../src/config/host-config.ts";
+import { loadHostConfig } from "../../src/config/load-config.ts";
 import { McpDoor } from "../../src/mcp/mcp-door.ts";
 import { exampleOf } from "../../src/mcp/tools/call-tool.ts";
 import { offeredTools } from "../../src/mcp/tools/offered-tool.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { mebibyte } from "../../src/base/bytes.ts";
-import { loadHostConfig } from "../../src/config/host-config.ts";
+import { loadHostConfig } from "../../src/config/load-config.ts";
 import type { NetworkGrant } from "../../src/egress/network-access.ts";
 import type { Engine } from "../../src/engines/engine.ts";
 import { createPlatform } from "../../src/platform/platform.ts";

@@ -3,7 +3,7 @@ import { mkdtempSync, realpathSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { loadHostConfig } from "../../src/config/host-config.ts";
+import { loadHostConfig } from "../../src/config/load-config.ts";
 import type { ExecuteResponse, RunCodeResponse } from "../helpers/wire-glovebox.ts";
 import { executeCodeContract } from "../../src/operations/execute-contract.ts";
 import { executeCodeHandler } from "../../src/operations/execute-handler.ts";

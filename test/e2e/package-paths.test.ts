@@ -3,7 +3,7 @@ import { mkdtempSync, realpathSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { loadHostConfig } from "../../src/config/host-config.ts";
+import { loadHostConfig } from "../../src/config/load-config.ts";
 import { executeCodeContract } from "../../src/operations/execute-contract.ts";
 import { parseRequest } from "../../src/operations/contract/parse-request.ts";
 import { runCodeContract } from "../../src/operations/session-contract.ts";

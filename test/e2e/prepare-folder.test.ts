@@ -14,8 +14,7 @@ import {
 import os from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { bunTargetHere } from "../../src/base/bun-here.ts";
-import { fetchBun } from "../../src/base/fetch-bun.ts";
+import { bunTargetHere, fetchBun } from "../../src/base/bun-packages.ts";
 import { toolsImagesOf } from "../../src/engines/tools-image.ts";
 import { npmRegistryFault } from "../helpers/npm-registry.ts";
 import { useGlovebox } from "../helpers/open-glovebox.ts";

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, truncateSync
 import os from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { loadHostConfig } from "../../src/config/host-config.ts";
+import { loadHostConfig } from "../../src/config/load-config.ts";
 import { parseRequest } from "../../src/operations/contract/parse-request.ts";
 import { runTestsContract, type RunTestsRequest, type RunTestsResponse } from "../../src/operations/tests-contract.ts";
 import { startPreviewContract, stopPreviewContract } from "../../src/operations/previews-contract.ts";

@@ -195,7 +195,7 @@ export const runOnBenchHandler = handle(runOnBenchContract, async (platform: Ben
 `;
 
 const calls = `
-import { loadHostConfig } from "./src/config/host-config.ts";
+import { loadHostConfig } from "./src/config/load-config.ts";
 import { parseRequest } from "./src/operations/contract/parse-request.ts";
 import { operationTable } from "./src/operations/table.ts";
 import { createPlatform } from "./src/platform/platform.ts";

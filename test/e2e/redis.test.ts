@@ -1,8 +1,7 @@
 import pino from "pino";
 import { createClient } from "redis";
 import { afterAll, beforeEach, expect, it } from "vitest";
-import type { LogBlock } from "../../src/telemetry/log-block.ts";
-import type { WireLogEntry } from "../../src/telemetry/log-entry.ts";
+import type { LogBlock, WireLogEntry } from "../../src/telemetry/log-entry.ts";
 import { LogSink } from "../../src/telemetry/log-sink.ts";
 import { RedisPublisher } from "../../src/telemetry/redis-publisher.ts";
 import { RedisServer, redisProblem } from "../helpers/redis-server.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { loadHostConfig } from "../../src/config/host-config.ts";
+import { loadHostConfig } from "../../src/config/load-config.ts";
 import { createPlatform } from "../../src/platform/platform.ts";
 import { openSessionContract, runCodeContract } from "../../src/operations/session-contract.ts";
 import { failureOf } from "../helpers/failure-of.ts";

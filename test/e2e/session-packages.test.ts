@@ -3,7 +3,7 @@ import { mkdtempSync, realpathSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { loadHostConfig } from "../../src/config/host-config.ts";
+import { loadHostConfig } from "../../src/config/load-config.ts";
 import type { RunCodeResponse } from "../helpers/wire-glovebox.ts";
 import { parseRequest } from "../../src/operations/contract/parse-request.ts";
 import { runCodeContract } from "../../src/operations/session-contract.ts";

@@ -1,6 +1,6 @@
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { loadHostConfig } from "../../src/config/host-config.ts";
+import { loadHostConfig } from "../../src/config/load-config.ts";
 import type { RunCodeRequest, RunCodeResponse } from "../helpers/wire-glovebox.ts";
 import { parseRequest } from "../../src/operations/contract/parse-request.ts";
 import {

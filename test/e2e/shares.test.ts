@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { loadHostConfig } from "../../src/config/host-config.ts";
+import { loadHostConfig } from "../../src/config/load-config.ts";
 import { GloveboxError } from "../../src/errors/glovebox-error.ts";
 import { parseRequest } from "../../src/operations/contract/parse-request.ts";
 import { executeCodeContract, type ExecuteResponse } from "../../src/operations/execute-contract.ts";

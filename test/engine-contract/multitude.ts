@@ -2,7 +2,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "vitest";
 import { mebibyte } from "../../src/base/bytes.ts";
-import { untilWritable } from "../../src/base/streams/until-writable.ts";
+import { untilWritable } from "../../src/base/streams/chunks.ts";
 import { fixtureProgram } from "../helpers/fixture-program.ts";
 import type { Topic } from "./behaviour.ts";
 

@@ -12,9 +12,9 @@ import {
 import os from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll } from "vitest";
-import { agentVariables } from "../../src/policy/agent-variable-table.ts";
+import { agentVariables } from "../../src/policy/known-agents.ts";
 import { createId } from "../../src/base/id.ts";
-import type { Settings } from "../../src/config/host-config.ts";
+import type { Settings } from "../../src/config/load-config.ts";
 import { useGlovebox, type TestedPlace } from "./open-glovebox.ts";
 import { testImages } from "./test-images.ts";
 import type { Glovebox, GloveboxOptions } from "./wire-glovebox.ts";

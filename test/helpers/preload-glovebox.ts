@@ -1,4 +1,4 @@
-import { loadHostConfig, type Settings } from "../../src/config/host-config.ts";
+import { loadHostConfig, type Settings } from "../../src/config/load-config.ts";
 import type { ChosenEngine } from "../../src/engines/discover.ts";
 import {
   executeCodeContract,

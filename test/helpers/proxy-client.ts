@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import type { Duplex } from "node:stream";
-import { createFrameReader, encodeFrame, frameTypes } from "../../src/base/frames.ts";
+import { createFrameReader, encodeFrame, frameTypes } from "../../src/base/mux-stream.ts";
 
 /** How a connection ended: with `end` after all of its bytes, with `reset`, or with its channel. */
 export interface Answer {

@@ -4,12 +4,11 @@ import { tmpdir } from "node:os";
 import pino from "pino";
 import { createId } from "../../src/base/id.ts";
 import { ProxyProcess, type ProxyProcessOptions } from "../../src/egress/proxy-process.ts";
-import type { Logger } from "../../src/base/logger.ts";
+import type { Logger } from "../../src/base/kit.ts";
 import { readUpstreamProxy } from "../../src/policy/network/upstream-proxy.ts";
 import type { Denial } from "../../src/policy/network/denial.ts";
-import { parseDomainPattern } from "../../src/policy/network/domain-pattern.ts";
+import { parseDomainPattern, parseAuthority } from "../../src/policy/network/domain-names.ts";
 import type { EgressPolicy } from "../../src/policy/network/egress-policy.ts";
-import { parseAuthority } from "../../src/policy/network/host-and-port.ts";
 import { ProxyClient } from "./proxy-client.ts";
 
 export interface ProxySubjectOptions {

@@ -1,9 +1,8 @@
 import pino from "pino";
-import type { LogBlock } from "../../src/telemetry/log-block.ts";
-import type { LogEntry, LogSource } from "../../src/telemetry/log-entry.ts";
+import type { LogBlock, LogEntry, LogSource } from "../../src/telemetry/log-entry.ts";
 import type { StorePlace } from "../../src/store/database.ts";
 import { Store, type StoreOptions } from "../../src/store/store.ts";
-import type { RunEndRow } from "../../src/store/store-record.ts";
+import type { RunEndRow } from "../../src/store/stored-records.ts";
 import type { RunRow } from "../../src/store/tables.ts";
 
 /** A store at that place, opened in the background as a server does. */

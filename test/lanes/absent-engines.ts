@@ -1,4 +1,4 @@
-import { loadHostConfig } from "../../src/config/host-config.ts";
+import { loadHostConfig } from "../../src/config/load-config.ts";
 import { probeEngine } from "../../src/engines/probe-engine.ts";
 import { engineTable } from "../../src/engines/engine-table.ts";
 import { guardEngine } from "../../src/engines/guarded-engine.ts";

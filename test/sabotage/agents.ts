@@ -39,10 +39,10 @@ export const agentsSabotages: readonly Sabotage[] = [
   },
   {
     id: "an agent's variables are not quoted",
-    file: "src/policy/shell-assignments.ts",
+    file: "src/policy/request/environment-variables.ts",
     find: "`export ${name}=${shellQuoted(value)}\\n`",
     replace: "`export ${name}='${value}'\\n`",
-    test: "src/policy/shell-assignments.test.ts",
+    test: "src/policy/request/environment-variables.test.ts",
     name: "a shell reads",
   },
   {

@@ -59,10 +59,10 @@ export const consoleSabotages: readonly Sabotage[] = [
   },
   {
     id: "console: pages of any origin on loopback call the API",
-    file: "src/base/http/judge-request.ts",
+    file: "src/base/http/request-head.ts",
     find: "=== host.toLowerCase()",
     replace: "!== undefined",
-    test: "src/base/http/judge-request.test.ts",
+    test: "src/base/http/request-head.test.ts",
     name: "takes pages of its own name and port",
   },
   {

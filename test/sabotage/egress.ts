@@ -88,7 +88,7 @@ export const egressSabotages: readonly Sabotage[] = [
   },
   {
     id: "egress: this machine's address inside a NAT64 address is not seen",
-    file: "src/policy/network/address-kind.ts",
+    file: "src/policy/network/ip-address.ts",
     find: "const inner = kindOf4(bytes.slice(at, at + 4), own);",
     replace: "const inner = kindOf4(bytes.slice(at, at + 4), []);",
     test: addresses,

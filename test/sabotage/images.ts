@@ -62,10 +62,10 @@ export const imagesSabotages: readonly Sabotage[] = [
   },
   {
     id: "images: a listed registry stands for what is below it",
-    file: "src/policy/granted-images.ts",
+    file: "src/policy/grants.ts",
     find: "spellRegistry(entry.slice(0, -everything.length)) === reference.registry",
     replace: "reference.registry.endsWith(spellRegistry(entry.slice(0, -everything.length)))",
-    test: "src/policy/granted-images.test.ts",
+    test: "src/policy/grants.test.ts",
     name: "evil.registry.example/x is not in",
   },
 ];

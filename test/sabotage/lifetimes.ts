@@ -253,18 +253,18 @@ const lists: readonly Sabotage[] = [
   },
   {
     id: "lists: what was found is never found again",
-    file: "src/base/last-found.ts",
+    file: "src/base/kept.ts",
     find: "ageMs >= 0 && ageMs <= this.#options.maxAgeMs",
     replace: "ageMs !== 0",
-    test: "src/base/last-found.test.ts",
+    test: "src/base/kept.test.ts",
     name: "waits when what was found is older",
   },
   {
     id: "lists: what was removed is listed as it was",
-    file: "src/base/last-found.ts",
+    file: "src/base/kept.ts",
     find: "    this.#found.clear();\n    this.#looking.clear();\n",
     replace: "",
-    test: "src/base/last-found.test.ts",
+    test: "src/base/kept.test.ts",
     name: "forgets what was found",
   },
 ];

@@ -145,7 +145,7 @@ export const localSabotages: readonly Sabotage[] = [
   },
   {
     id: "local: memory of a process whose first thread has ended is not counted",
-    file: "src/base/read-from-threads.ts",
+    file: "src/base/process-stat.ts",
     find: "if (first !== null || readProcessStat(processId)?.firstHasEnded !== true) return first;",
     replace: "return first;",
     test: product,

@@ -8,7 +8,7 @@ const filter = "src/policy/seccomp/bpf-compiler.test.ts";
 export const mountsSabotages: readonly Sabotage[] = [
   {
     id: "mounts: the advice tells what lies outside the roots",
-    file: "src/policy/mounts/outside-roots.ts",
+    file: "src/policy/mounts/decide-mount.ts",
     find: "{ advice: adviceOn(policy, use) }",
     replace: "{ advice: never ?? adviceOn(policy, use) }",
     test: "src/policy/mounts/decide-mount.test.ts",
@@ -16,7 +16,7 @@ export const mountsSabotages: readonly Sabotage[] = [
   },
   {
     id: "mounts: a refused path does not name the setting",
-    file: "src/policy/mounts/outside-roots.ts",
+    file: "src/policy/mounts/decide-mount.ts",
     find: "`${projectsSetting}, or ${allowlist}`",
     replace: "`project_roots, or ${allowlist}`",
     test: "test/e2e/project-roots.test.ts",

@@ -43,18 +43,18 @@ export const namesSabotages: readonly Sabotage[] = [
   },
   {
     id: "names: the first of several is taken",
-    file: "src/base/find-named.ts",
+    file: "src/base/id.ts",
     find: "if (found.length > 1) throw ambiguous(word, found, field);",
     replace: "if (found.length > 99) throw ambiguous(word, found, field);",
-    test: "src/base/find-named.test.ts",
+    test: "src/base/id.test.ts",
     name: "lists the candidates where it means several",
   },
   {
     id: "names: words that somebody chose are shortened",
-    file: "src/base/find-named.ts",
+    file: "src/base/id.ts",
     find: "if (!isCreatedId(id)) return false;",
     replace: "if (id === word) return false;",
-    test: "src/base/find-named.test.ts",
+    test: "src/base/id.test.ts",
     name: "no part of an id that somebody chose",
   },
   {

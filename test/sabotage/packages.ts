@@ -166,7 +166,7 @@ export const packagesSabotages: readonly Sabotage[] = [
   },
   {
     id: "pip starts processes, and so builds what others name by an address",
-    file: "src/policy/wheels-only.ts",
+    file: "src/policy/install-policy.ts",
     find: 'starts = {"subprocess.Popen", ',
     replace: "starts = {",
     test: "test/e2e/package-addresses.test.ts",
@@ -174,7 +174,7 @@ export const packagesSabotages: readonly Sabotage[] = [
   },
   {
     id: "a Python whose hooks do nothing installs all the same",
-    file: "src/policy/wheels-only.ts",
+    file: "src/policy/install-policy.ts",
     find: 'sys.exit("ERROR: ${wheelsOnlyMark}, and this Python cannot keep pip from building others")',
     replace: "pass",
     ...processes,

@@ -19,10 +19,10 @@ export const platformsSabotages: readonly Sabotage[] = [
   },
   {
     id: "platforms: a shell of Windows is given any word",
-    file: "src/base/tool-command.ts",
+    file: "src/base/shell-words.ts",
     find: "if (odd !== undefined)",
     replace: "if (odd === program)",
-    test: "src/base/tool-command.test.ts",
+    test: "src/base/shell-words.test.ts",
     name: "gives the shell no word that it could read otherwise",
   },
   {

@@ -3,7 +3,7 @@ import type { Sabotage } from "./sabotage.ts";
 export const previewsSabotages: readonly Sabotage[] = [
   {
     id: "previews: cookies reach other previews",
-    file: "src/ingress/response-headers.ts",
+    file: "src/ingress/http-heads.ts",
     find: 'if (lower === "set-cookie") return [name, withoutDomain(value)];',
     replace: 'if (lower === "set-cookies") return [name, withoutDomain(value)];',
     test: "test/security/preview-proxy.test.ts",
@@ -11,7 +11,7 @@ export const previewsSabotages: readonly Sabotage[] = [
   },
   {
     id: "previews: interim answers without end",
-    file: "src/ingress/send-inside.ts",
+    file: "src/ingress/forward-request.ts",
     find: "if (++interim > maxInterim)",
     replace: "if (++interim < 0)",
     test: "test/security/preview-proxy.test.ts",
@@ -19,7 +19,7 @@ export const previewsSabotages: readonly Sabotage[] = [
   },
   {
     id: "previews: API keys reach the program",
-    file: "src/ingress/request-headers.ts",
+    file: "src/ingress/http-heads.ts",
     find: "const ownKey = /^\\S+\\s+gbx_/i;",
     replace: "const ownKey = /^\\S+\\s+none_/i;",
     test: "test/security/preview-proxy.test.ts",
@@ -27,7 +27,7 @@ export const previewsSabotages: readonly Sabotage[] = [
   },
   {
     id: "previews: credentials in other headers reach the program",
-    file: "src/ingress/request-headers.ts",
+    file: "src/ingress/http-heads.ts",
     find: "|| way.own.isShownIn(value)) return [];",
     replace: '|| (lower === "authorization" && way.own.isShownIn(value))) return [];',
     test: "test/security/preview-leaks.test.ts",
@@ -59,7 +59,7 @@ export const previewsSabotages: readonly Sabotage[] = [
   },
   {
     id: "previews: a program sets a lax referrer policy",
-    file: "src/ingress/response-headers.ts",
+    file: "src/ingress/http-heads.ts",
     find: "return last !== undefined && safePolicies.has(last)",
     replace: "return last !== undefined && policies.has(last)",
     test: "test/security/preview-leaks.test.ts",
@@ -67,7 +67,7 @@ export const previewsSabotages: readonly Sabotage[] = [
   },
   {
     id: "previews: browsers tell other origins the name",
-    file: "src/ingress/response-headers.ts",
+    file: "src/ingress/http-heads.ts",
     find: 'const policy = ["Referrer-Policy", referrerPolicy(policyAskedBy(rawHeaders))];',
     replace: 'const policy = ["Referrer-Policy", policyAskedBy(rawHeaders)];',
     test: "test/security/preview-leaks.test.ts",
@@ -75,7 +75,7 @@ export const previewsSabotages: readonly Sabotage[] = [
   },
   {
     id: "previews: a page's address is reported to other origins",
-    file: "src/ingress/response-headers.ts",
+    file: "src/ingress/http-heads.ts",
     find: '["nel", "report-to", "reporting-endpoints"]',
     replace: '["nel", "report-to"]',
     test: "test/security/preview-leaks.test.ts",
@@ -83,7 +83,7 @@ export const previewsSabotages: readonly Sabotage[] = [
   },
   {
     id: "previews: content policies report to other origins",
-    file: "src/ingress/response-headers.ts",
+    file: "src/ingress/http-heads.ts",
     find: ".test(directive) ? before",
     replace: ".test(directive) && directive === before ? before",
     test: "test/security/preview-leaks.test.ts",
@@ -91,7 +91,7 @@ export const previewsSabotages: readonly Sabotage[] = [
   },
   {
     id: "previews: programs learn of other previews",
-    file: "src/ingress/request-headers.ts",
+    file: "src/ingress/http-heads.ts",
     find: "return own.isPreview(authorityOf(value)) ? null : value;",
     replace: "return own.isPreview(value) ? null : value;",
     test: "test/security/preview-leaks.test.ts",
@@ -99,7 +99,7 @@ export const previewsSabotages: readonly Sabotage[] = [
   },
   {
     id: "previews: two Hosts",
-    file: "src/ingress/unclear-request.ts",
+    file: "src/ingress/http-heads.ts",
     find: "hostCount({ rawHeaders }) !== 1",
     replace: "hostCount({ rawHeaders }) < 1",
     test: "test/security/preview-leaks.test.ts",
@@ -107,7 +107,7 @@ export const previewsSabotages: readonly Sabotage[] = [
   },
   {
     id: "previews: parameters hide parts that lead up",
-    file: "src/ingress/backend.ts",
+    file: "src/ingress/upstream.ts",
     find: 'part.replace(/;.*$/s, "")',
     replace: "part",
     test: "test/security/preview-leaks.test.ts",
@@ -115,7 +115,7 @@ export const previewsSabotages: readonly Sabotage[] = [
   },
   {
     id: "previews: paths are decoded once",
-    file: "src/ingress/backend.ts",
+    file: "src/ingress/upstream.ts",
     find: "const maxDecodings = 4;",
     replace: "const maxDecodings = 2;",
     test: "test/security/preview-leaks.test.ts",
@@ -131,7 +131,7 @@ export const previewsSabotages: readonly Sabotage[] = [
   },
   {
     id: "previews: a length stands before other headers",
-    file: "src/ingress/response-headers.ts",
+    file: "src/ingress/http-heads.ts",
     find: "return [...kept, ...policy, ...(statusCode === 204 ? [] : lengthOf(rawHeaders))];",
     replace: "return [...(statusCode === 204 ? [] : lengthOf(rawHeaders)), ...kept, ...policy];",
     test: "test/security/preview-bytes.test.ts",

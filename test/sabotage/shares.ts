@@ -52,7 +52,7 @@ export const sharesSabotages: readonly Sabotage[] = [
   },
   {
     id: "connections: one key may have all",
-    file: "src/base/http/connection-shares.ts",
+    file: "src/base/http/connections.ts",
     find: "Math.min(maxOfOne, Math.floor((maxKnown - this.#owners.size) / 2))",
     replace: "maxKnown",
     test: "test/e2e/connection-shares.test.ts",
@@ -60,7 +60,7 @@ export const sharesSabotages: readonly Sabotage[] = [
   },
   {
     id: "connections: those that show no key take all there are",
-    file: "src/base/http/connection-shares.ts",
+    file: "src/base/http/connections.ts",
     find: "if (this.#unknown.size > maxUnknown)",
     replace: "if (this.#unknown.size > 100 * maxUnknown)",
     test: "test/e2e/connection-shares.test.ts",

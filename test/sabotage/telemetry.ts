@@ -7,7 +7,7 @@ const page = {
   file: "src/telemetry/server-metrics.ts",
   test: "src/telemetry/server-metrics.test.ts",
 } as const;
-const runs = { file: "src/store/read-runs.ts", test: "test/e2e/store-results.test.ts" } as const;
+const runs = { file: "src/store/stored-records.ts", test: "test/e2e/store-results.test.ts" } as const;
 const doors = "test/e2e/metrics-doors.test.ts";
 
 const samples: readonly Sabotage[] = [
@@ -69,18 +69,18 @@ const samples: readonly Sabotage[] = [
   },
   {
     id: "metrics: a count of CPU time that went back is a share",
-    file: "src/telemetry/sample.ts",
+    file: "src/telemetry/sampler.ts",
     find: "usedMs < 0 ? null : ",
     replace: "",
-    test: "src/telemetry/sample.test.ts",
+    test: "src/telemetry/sampler.test.ts",
     name: "a count that went back",
   },
   {
     id: "metrics: merged samples forget the highest memory",
-    file: "src/telemetry/sample.ts",
+    file: "src/telemetry/sampler.ts",
     find: "Math.max(...memory)",
     replace: "Math.min(...memory)",
-    test: "src/telemetry/sample.test.ts",
+    test: "src/telemetry/sampler.test.ts",
     name: "mergeSamples",
   },
   {
@@ -93,10 +93,10 @@ const samples: readonly Sabotage[] = [
   },
   {
     id: "metrics: every sample is stored",
-    file: "src/store/usage-recorder.ts",
+    file: "src/store/recorders.ts",
     find: "if (last !== undefined && Math.abs(takenAtMs - last) < sampleEveryMs) return;",
     replace: "",
-    test: "src/store/usage-recorder.test.ts",
+    test: "src/store/recorders.test.ts",
     name: "one sample in ten seconds",
   },
 ];

@@ -14,7 +14,7 @@ export const toolingSabotages: readonly Sabotage[] = [
   },
   {
     id: "tooling: repositories in git's index are not entered",
-    file: "src/policy/tooling/git-index.ts",
+    file: "src/policy/git-files.ts",
     find: "if (type === 0o160000)",
     replace: "if (type === 0o150000)",
     test: look,
@@ -38,10 +38,10 @@ export const toolingSabotages: readonly Sabotage[] = [
   },
   {
     id: "tooling: a flood in one folder crowds the rest out",
-    file: "src/policy/tooling/tooling-changes.ts",
+    file: "src/policy/tooling-changes.ts",
     find: "const maxOfPlace = 8;",
     replace: "const maxOfPlace = 8_000;",
-    test: "src/policy/tooling/tooling-changes.test.ts",
+    test: "src/policy/tooling-changes.test.ts",
     name: "names the folder where many files",
   },
   {
@@ -94,7 +94,7 @@ export const toolingSabotages: readonly Sabotage[] = [
   },
   {
     id: "tooling: repositories beyond the limit count as compared",
-    file: "src/policy/tooling/git-index-links.ts",
+    file: "src/policy/git-files.ts",
     find: "isUnderstood && links.length <= maxLinks",
     replace: "isUnderstood",
     test: look,
@@ -102,7 +102,7 @@ export const toolingSabotages: readonly Sabotage[] = [
   },
   {
     id: "tooling: the shared part of a split index is not read",
-    file: "src/policy/tooling/git-index-links.ts",
+    file: "src/policy/git-files.ts",
     find: "if (shared !== null) sharedIndexes.push(shared);",
     replace: "",
     test: look,

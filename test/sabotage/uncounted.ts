@@ -6,7 +6,7 @@ const filter = "src/policy/seccomp/bpf-compiler.test.ts";
 export const uncountedSabotages: readonly Sabotage[] = [
   {
     id: "another netlink than that of routes is opened",
-    file: "src/policy/seccomp/conditional-syscalls.ts",
+    file: "src/policy/seccomp/seccomp-policy.ts",
     find: '    { values: [0], rule: "allow" },\n    /** NETLINK_AUDIT',
     replace: '    { values: [0, 4], rule: "allow" },\n    /** NETLINK_AUDIT',
     test: filter,
@@ -14,7 +14,7 @@ export const uncountedSabotages: readonly Sabotage[] = [
   },
   {
     id: "huge pages are mapped",
-    file: "src/policy/seccomp/conditional-syscalls.ts",
+    file: "src/policy/seccomp/seccomp-policy.ts",
     find: "mmap: withoutHugePages(3, 0x4_0000)",
     replace: "mmap: withoutHugePages(3, 0x8_0000)",
     test: filter,
@@ -22,7 +22,7 @@ export const uncountedSabotages: readonly Sabotage[] = [
   },
   {
     id: "huge pages are shared",
-    file: "src/policy/seccomp/conditional-syscalls.ts",
+    file: "src/policy/seccomp/seccomp-policy.ts",
     find: "shmget: withoutHugePages(2, 0x800)",
     replace: "shmget: withoutHugePages(1, 0x800)",
     test: filter,
@@ -30,7 +30,7 @@ export const uncountedSabotages: readonly Sabotage[] = [
   },
   {
     id: "UDP-Lite is opened",
-    file: "src/policy/seccomp/conditional-syscalls.ts",
+    file: "src/policy/seccomp/seccomp-policy.ts",
     find: "const protocolMask = 0x1ff;",
     replace: "const protocolMask = 0x77;",
     test: filter,
@@ -38,7 +38,7 @@ export const uncountedSabotages: readonly Sabotage[] = [
   },
   {
     id: "ping sockets are opened",
-    file: "src/policy/seccomp/conditional-syscalls.ts",
+    file: "src/policy/seccomp/seccomp-policy.ts",
     find: "withProtocols([protocols.any, protocols.udp])",
     replace: "withProtocols([protocols.any, protocols.udp, 1])",
     test: filter,
@@ -46,7 +46,7 @@ export const uncountedSabotages: readonly Sabotage[] = [
   },
   {
     id: "TCP connections get keys",
-    file: "src/policy/seccomp/conditional-syscalls.ts",
+    file: "src/policy/seccomp/seccomp-policy.ts",
     find: "      { values: [6], rule: tcpKeys },\n",
     replace: "",
     test: filter,
@@ -62,7 +62,7 @@ export const uncountedSabotages: readonly Sabotage[] = [
   },
   {
     id: "a reuseport program is loaded",
-    file: "src/policy/seccomp/conditional-syscalls.ts",
+    file: "src/policy/seccomp/seccomp-policy.ts",
     find: "values: [26, 50, 51, 52]",
     replace: "values: [26, 50, 52]",
     test: filter,

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { RunCodeRequest } from "../helpers/wire-glovebox.ts";
-import type { Settings } from "../../src/config/host-config.ts";
+import type { Settings } from "../../src/config/load-config.ts";
 import { failureOf } from "../helpers/failure-of.ts";
 import { openPreloadGlovebox, type PreloadGlovebox } from "../helpers/preload-glovebox.ts";
 import { Outside, readPreloadProbes } from "./preload-probes.ts";

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, expect, it } from "vitest";
-import { makeKey } from "../../src/keys/key-text.ts";
+import { makeKey } from "../../src/keys/key-record.ts";
 import { Tickets } from "../../src/http/tickets.ts";
 import { openBrowser } from "../helpers/browser.ts";
 import { until } from "../helpers/until.ts";

@@ -7,7 +7,7 @@ import { createServer } from "node:http";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { WebSocketServer } from "ws";
 import { connect, type Glovebox } from "../../src/index.ts";
-import { tarEnd, tarHeader, tarPadding, type TarEntry } from "../../src/base/tar-encoder.ts";
+import { tarEnd, tarHeader, tarPadding, type TarEntry } from "../../src/base/tar.ts";
 import { failureOf } from "../helpers/failure-of.ts";
 import { sleepersFor, uniqueSeconds } from "../helpers/processes.ts";
 import {

@@ -4,7 +4,7 @@ import { connect, type AddressInfo, type Socket } from "node:net";
 import { text } from "node:stream/consumers";
 import { afterEach, describe, expect, it } from "vitest";
 import { settlesWithin } from "../abort.ts";
-import { guardConnections } from "./guard-connections.ts";
+import { guardConnections } from "./connections.ts";
 
 let server: Server;
 afterEach(() => {

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import type { Readable } from "node:stream";
 import { mebibyte } from "../bytes.ts";
-import { GrowingBuffer } from "../streams/growing-buffer.ts";
+import { GrowingBuffer } from "../streams/collected-bytes.ts";
 
 /** What is still read, and dropped, of a body that was refused, and for how long. */
 const maxDropped = { bytes: 16 * mebibyte, ms: 2_000 } as const;

@@ -1,4 +1,4 @@
-import { GrowingBuffer } from "./growing-buffer.ts";
+import { GrowingBuffer } from "./collected-bytes.ts";
 
 export interface Line {
   /** Without the line feed; of a line that is too long the beginning, or nothing. Valid until the chunk it came in is reused. */

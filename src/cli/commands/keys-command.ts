@@ -1,17 +1,15 @@
 import { randomBytes } from "node:crypto";
 import type { Command } from "commander";
-import { loadHostConfig } from "../../config/host-config.ts";
+import { loadHostConfig } from "../../config/load-config.ts";
 import { GloveboxError, invalidField } from "../../errors/glovebox-error.ts";
-import { checkKeyRecord, type KeyRecord } from "../../keys/key-record.ts";
-import { idOf, makeKey, type NewKey } from "../../keys/key-text.ts";
-import { keysPlace, type KeysPlace } from "../../keys/keys-place.ts";
-import { changeKeys, readKeys } from "../../keys/write-keys-file.ts";
+import { checkKeyRecord, idOf, makeKey, type KeyRecord, type NewKey } from "../../keys/key-record.ts";
+import { keysPlace, changeKeys, readKeys, type KeysPlace } from "../../keys/keys-file.ts";
 import type { CommandIo, SetExitCode } from "../command-io.ts";
 import { formatTable } from "../output/format-table.ts";
 import path from "node:path";
 import { parseDuration } from "../../base/duration.ts";
 import { engineNames } from "../../config/engine-words.ts";
-import { checkChoice } from "../../policy/choice.ts";
+import { checkChoice } from "../../policy/request/invalid-value.ts";
 
 interface KeysOptions extends KeyOptions {
   readonly json?: boolean;

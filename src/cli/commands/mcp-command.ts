@@ -1,7 +1,7 @@
 import { engineChoices } from "../../config/engine-words.ts";
 import type { Command } from "commander";
 import { invalidField } from "../../errors/glovebox-error.ts";
-import { accessTokenFile, openAccessToken } from "../../config/access-token.ts";
+import { accessTokenFile, openAccessToken } from "../../config/server-access.ts";
 import { parseDuration } from "../../base/duration.ts";
 import { exitCodes } from "../exit-code.ts";
 import type { CommandIo, SetExitCode } from "../command-io.ts";

@@ -13,7 +13,7 @@ import { GloveboxError } from "../../errors/glovebox-error.ts";
 import { openCalls } from "../open-calls.ts";
 import { mountUses } from "../../operations/contract/wire-values.ts";
 import type { MountUse } from "../../policy/mounts/mount-policy.ts";
-import { checkChoice } from "../../policy/choice.ts";
+import { checkChoice } from "../../policy/request/invalid-value.ts";
 import type { CommandIo, SetExitCode } from "../command-io.ts";
 import { exitCodes } from "../exit-code.ts";
 

@@ -6,9 +6,8 @@ import {
 } from "../../operations/sandboxes-contract.ts";
 import { formatTable } from "../output/format-table.ts";
 import type { Command } from "commander";
-import { loadHostConfig } from "../../config/host-config.ts";
-import { keysPlace } from "../../keys/keys-place.ts";
-import { readKeys } from "../../keys/write-keys-file.ts";
+import { loadHostConfig } from "../../config/load-config.ts";
+import { keysPlace, readKeys } from "../../keys/keys-file.ts";
 import { openCalls } from "../open-calls.ts";
 import type { CommandIo, SetExitCode } from "../command-io.ts";
 import { sandboxWords } from "../output/name-option.ts";

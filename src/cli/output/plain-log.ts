@@ -1,4 +1,4 @@
-import type { Logger } from "../../base/logger.ts";
+import type { Logger } from "../../base/kit.ts";
 import { escapeLine } from "./terminal-escape.ts";
 
 /** Characters of one line; reasons may repeat what an engine or a program said. */

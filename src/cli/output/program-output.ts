@@ -1,5 +1,5 @@
 import type { Writable } from "node:stream";
-import { untilWritable } from "../../base/streams/until-writable.ts";
+import { untilWritable } from "../../base/streams/chunks.ts";
 import { escapeControls } from "./terminal-escape.ts";
 
 /** A stream of the command itself; the rest is as Node's process streams have it. */

@@ -1,6 +1,8 @@
 import os from "node:os";
 import path from "node:path";
-import type { Environment } from "../layers/environment-layer.ts";
+
+/** The environment of a process. */
+export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The machine and process that Glovebox runs on, read once. */
 export interface Host {
@@ -55,6 +57,31 @@ export function readHost(): Host {
     workingDirectory: process.cwd(),
     stateDirectory: stateDirectory(process.env, homeDirectory()),
     temporaryDirectory: os.tmpdir(),
+  };
+}
+
+/** Addresses at which this machine is reachable, except link-local ones. */
+export function readHostAddresses(): { readonly ipv4: readonly string[]; readonly ipv6: readonly string[] } {
+  const rows = Object.values(os.networkInterfaces()).flatMap((each) => each ?? []);
+  const of = (family: string): readonly string[] =>
+    rows.filter((row) => row.family === family && !row.address.startsWith("fe80")).map(({ address }) => address);
+  return { ipv4: of("IPv4"), ipv6: of("IPv6") };
+}
+
+/** Version of the Node that runs this process, such as `24.21.0`. */
+export function readNodeVersion(): string {
+  return process.versions.node;
+}
+
+/** Puts a variable into this process's own environment, until it is disposed of. */
+export function plantVariable(name: string, value: string): Disposable {
+  const before = process.env[name];
+  process.env[name] = value;
+  return {
+    [Symbol.dispose]: () => {
+      if (before === undefined) delete process.env[name];
+      else process.env[name] = before;
+    },
   };
 }
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
-import type { ConnectionShares } from "../../base/http/connection-shares.ts";
+import type { ConnectionShares } from "../../base/http/connections.ts";
 import type { BytesInFlight } from "../../calls/bytes-in-flight.ts";
 import type { Platform } from "../../platform/platform.ts";
 import type { E2bSandboxes } from "../e2b-sandboxes.ts";

@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import { mebibyte } from "../../base/bytes.ts";
-import { assertBoundedJson } from "../../base/bounded-json.ts";
+import { assertBoundedJson } from "../../base/json-text.ts";
 import { parseRequest } from "../../operations/contract/parse-request.ts";
 import type { E2bContext } from "../e2b-context.ts";
 import { readWhole, type Exchange } from "../exchange.ts";

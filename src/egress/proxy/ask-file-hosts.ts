@@ -3,10 +3,9 @@ import { get as httpsGet } from "node:https";
 import type { Socket } from "node:net";
 import { connect as connectSecurely } from "node:tls";
 import { untilCancelled } from "../../base/abort.ts";
-import { hostOf, type HostAndPort } from "../../policy/network/host-and-port.ts";
+import { hostOf, type HostAndPort } from "../../policy/network/domain-names.ts";
 import type { Registry } from "../proxy-messages.ts";
-import type { Resolve } from "./resolver.ts";
-import type { WayOut } from "./way-out.ts";
+import type { Resolve, WayOut } from "./way-out.ts";
 
 const answerMs = 3_000;
 const maxBytes = 4 * 1024 * 1024;

@@ -1,11 +1,9 @@
 import type { Socket } from "node:net";
-import type { AddressRange } from "../../policy/network/address-range.ts";
+import type { AddressRange } from "../../policy/network/ip-address.ts";
 import { denial, type Denial } from "../../policy/network/denial.ts";
 import { allowAddresses, denyTarget, trustWhenKnown, type EgressPolicy } from "../../policy/network/egress-policy.ts";
-import { formatHostAndPort, type HostAndPort } from "../../policy/network/host-and-port.ts";
-import { isSpecialName } from "../../policy/network/special-name.ts";
-import type { Resolve } from "./resolver.ts";
-import type { Reached, WayOut } from "./way-out.ts";
+import { formatHostAndPort, isSpecialName, type HostAndPort } from "../../policy/network/domain-names.ts";
+import type { Resolve, Reached, WayOut } from "./way-out.ts";
 
 /**
  * The result of asking for a connection: the connection, a denial by the policy, or the reason why the far side was not

@@ -3,8 +3,14 @@ import { text } from "node:stream/consumers";
 import { once } from "node:events";
 import { describe, expect, it } from "vitest";
 import { ChannelMux } from "./proxy-channel.ts";
-import { createFrameReader, encodeFrame, firstCreditBytes, frameTypes, type Frame } from "../../base/frames.ts";
-import type { MuxStream } from "../../base/mux-stream.ts";
+import {
+  createFrameReader,
+  encodeFrame,
+  firstCreditBytes,
+  frameTypes,
+  type Frame,
+  type MuxStream,
+} from "../../base/mux-stream.ts";
 
 interface Opened {
   readonly far: Duplex;

@@ -1,17 +1,15 @@
 import type { Server } from "node:http";
 import type { Socket } from "node:net";
-import { parseAddressRange, type AddressRange } from "../../policy/network/address-range.ts";
+import { parseAddressRange, type AddressRange } from "../../policy/network/ip-address.ts";
 import { denial, type Denial } from "../../policy/network/denial.ts";
 import { allowAddresses, denyTarget, type EgressPolicy } from "../../policy/network/egress-policy.ts";
-import type { HostAndPort } from "../../policy/network/host-and-port.ts";
+import type { HostAndPort } from "../../policy/network/domain-names.ts";
 import { dial, type Connected, type Dialled } from "./dial.ts";
 import { createGateway } from "../http-gateway.ts";
 import { maxDenialsTold } from "../proxy-messages.ts";
-import type { Resolve } from "./resolver.ts";
-import type { WayOut } from "./way-out.ts";
+import type { Resolve, WayOut } from "./way-out.ts";
 import type { Duplex } from "node:stream";
-import { createFrameReader, frameTypes, type Frame } from "../../base/frames.ts";
-import { MuxStream } from "../../base/mux-stream.ts";
+import { createFrameReader, frameTypes, MuxStream, type Frame } from "../../base/mux-stream.ts";
 
 interface ChannelMuxOptions {
   /** The byte channel to the server. */

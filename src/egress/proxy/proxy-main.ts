@@ -6,14 +6,13 @@
 import { createServer, type Socket } from "node:net";
 import { networkInterfaces } from "node:os";
 import { getCACertificates } from "node:tls";
-import { parseAddressRange, type AddressRange } from "../../policy/network/address-range.ts";
+import { parseAddressRange, type AddressRange } from "../../policy/network/ip-address.ts";
 import type { EgressPolicy } from "../../policy/network/egress-policy.ts";
 import type { UpstreamProxy } from "../../policy/network/upstream-proxy.ts";
 import { askFileHosts } from "./ask-file-hosts.ts";
 import { ProxyChannel } from "./proxy-channel.ts";
 import type { FromProxy, ToProxy } from "../proxy-messages.ts";
-import { createResolver, type Resolve } from "./resolver.ts";
-import { WayOut } from "./way-out.ts";
+import { createResolver, WayOut, type Resolve } from "./way-out.ts";
 
 interface Part {
   policy: EgressPolicy;

@@ -1,12 +1,38 @@
+import { lookup, Resolver } from "node:dns/promises";
 import { connect, isIP, type Socket, type LookupFunction } from "node:net";
-import { isAmong, isOfThisMachine } from "../../policy/network/address-kind.ts";
-import { parseAddressRange, type AddressRange } from "../../policy/network/address-range.ts";
-import { formatHostAndPort, type HostAndPort } from "../../policy/network/host-and-port.ts";
-import { isDirect } from "../../policy/network/no-proxy.ts";
-import type { UpstreamProxy } from "../../policy/network/upstream-proxy.ts";
-import type { Resolve } from "./resolver.ts";
+import { isAmong, isOfThisMachine, parseAddressRange, type AddressRange } from "../../policy/network/ip-address.ts";
+import { formatHostAndPort, type HostAndPort } from "../../policy/network/domain-names.ts";
+import { isDirect, type UpstreamProxy } from "../../policy/network/upstream-proxy.ts";
 import { request as httpRequest, type OutgoingHttpHeaders } from "node:http";
 import { connect as connectSecurely } from "node:tls";
+
+/** All addresses of a name, of both families; empty when it has none. */
+export type Resolve = (name: string) => Promise<readonly string[]>;
+
+const answerMs = 5_000;
+const nothing = new Set(["ENOTFOUND", "ENODATA", "EAI_NODATA", "EAI_NONAME"]);
+
+/**
+ * Resolves with the host's own means, or only at the given servers (`address` or `address:port`). The result rejects
+ * when nobody answers.
+ */
+export function createResolver(servers: readonly string[]): Resolve {
+  if (servers.length === 0) {
+    return (name) => emptyWhenUnknown(lookup(name, { all: true }).then((found) => found.map(({ address }) => address)));
+  }
+  const resolver = new Resolver({ timeout: answerMs, tries: 2 });
+  resolver.setServers(servers);
+  return async (name) => {
+    const answers = await Promise.allSettled([
+      emptyWhenUnknown(resolver.resolve4(name)),
+      emptyWhenUnknown(resolver.resolve6(name)),
+    ]);
+    const found = answers.flatMap((answer) => (answer.status === "fulfilled" ? answer.value : []));
+    const failed = answers.find((answer) => answer.status === "rejected");
+    if (found.length === 0 && failed !== undefined) throw failed.reason;
+    return found;
+  };
+}
 
 /** Why there is no tunnel. */
 export interface TunnelFault {
@@ -74,44 +100,6 @@ export function connectThrough(
   return promise;
 }
 
-function reach(proxy: UpstreamProxy, addresses: readonly string[]): Socket {
-  const lookup: LookupFunction = (_, { all }, done) => {
-    const found = addresses.map((address) => ({ address, family: isIP(address) }));
-    const [first] = found;
-    if (first === undefined) done(Object.assign(new Error("no address"), { code: "ENOTFOUND" }), []);
-    else if (all === true) done(null, found);
-    else done(null, first.address, first.family);
-  };
-  const { host, port } = proxy;
-  if (!proxy.isSecure) return connect({ host, port, lookup });
-  return connectSecurely({ host, port, lookup, ...(isIP(host) === 0 ? { servername: host } : {}) });
-}
-
-function headersOf({ authorization }: UpstreamProxy, authority: string): OutgoingHttpHeaders {
-  return { Host: authority, ...(authorization === null ? {} : { "Proxy-Authorization": authorization }) };
-}
-
-function refusal(status: number, { variable, authorization, resolvesNames }: UpstreamProxy): [string, boolean] {
-  // tinyproxy answers 401 for a wrong password.
-  if (status === 407 || status === 401) {
-    const other = authorization === null ? "a user and a password" : "another user or password";
-    return [`demands ${other} (${status}): set them in ${variable}, as http://USER:PASSWORD@HOST:PORT`, false];
-  }
-  if (status >= 502 && status <= 504) return [`could not reach it (${status})`, true];
-  const asked = resolvesNames
-    ? "it must allow CONNECT to this name and port"
-    : "it must allow CONNECT to addresses at this port, or, if it takes names only, network.upstream_resolves must be set";
-  return [`refuses the connection (${status}): ${asked}`, false];
-}
-
-function brokenOff({ code = "" }: NodeJS.ErrnoException, isSent: boolean, { variable }: UpstreamProxy): string {
-  if (code === "HPE_HEADER_OVERFLOW") return `sends a head without an end: check that ${variable} names an HTTP proxy`;
-  if (code.startsWith("HPE_")) return `gave an answer that is not HTTP: check that ${variable} names an HTTP proxy`;
-  if (isSent) return `closed the connection instead of answering: check that ${variable} names an HTTP proxy`;
-  const words = /^[A-Z_0-9]{1,60}$/.test(code) ? code : "an unknown error";
-  return `could not be connected to (${words}): check ${variable}, and NODE_EXTRA_CA_CERTS where it has a private certificate`;
-}
-
 /** A connection to a far side, or the reason why there is none, as a phrase that follows its name. */
 export type Reached =
   | {
@@ -123,7 +111,7 @@ export type Reached =
     }
   | { readonly failed: string };
 
-export interface WayOutOptions {
+interface WayOutOptions {
   /** Null: all connections are made directly. */
   readonly upstream: UpstreamProxy | null;
   /** Looks the upstream proxy's own name up: the machine's own means. */
@@ -252,4 +240,51 @@ function connectTo(host: string, port: number): Promise<Socket | Failure> {
     resolve({ failed: error.code ?? "an unknown error", isFinal: false });
   });
   return promise;
+}
+
+async function emptyWhenUnknown(asked: Promise<readonly string[]>): Promise<readonly string[]> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (nothing.has((error as NodeJS.ErrnoException).code ?? "")) return [];
+    throw error;
+  }
+}
+
+function reach(proxy: UpstreamProxy, addresses: readonly string[]): Socket {
+  const lookup: LookupFunction = (_, { all }, done) => {
+    const found = addresses.map((address) => ({ address, family: isIP(address) }));
+    const [first] = found;
+    if (first === undefined) done(Object.assign(new Error("no address"), { code: "ENOTFOUND" }), []);
+    else if (all === true) done(null, found);
+    else done(null, first.address, first.family);
+  };
+  const { host, port } = proxy;
+  if (!proxy.isSecure) return connect({ host, port, lookup });
+  return connectSecurely({ host, port, lookup, ...(isIP(host) === 0 ? { servername: host } : {}) });
+}
+
+function headersOf({ authorization }: UpstreamProxy, authority: string): OutgoingHttpHeaders {
+  return { Host: authority, ...(authorization === null ? {} : { "Proxy-Authorization": authorization }) };
+}
+
+function refusal(status: number, { variable, authorization, resolvesNames }: UpstreamProxy): [string, boolean] {
+  // tinyproxy answers 401 for a wrong password.
+  if (status === 407 || status === 401) {
+    const other = authorization === null ? "a user and a password" : "another user or password";
+    return [`demands ${other} (${status}): set them in ${variable}, as http://USER:PASSWORD@HOST:PORT`, false];
+  }
+  if (status >= 502 && status <= 504) return [`could not reach it (${status})`, true];
+  const asked = resolvesNames
+    ? "it must allow CONNECT to this name and port"
+    : "it must allow CONNECT to addresses at this port, or, if it takes names only, network.upstream_resolves must be set";
+  return [`refuses the connection (${status}): ${asked}`, false];
+}
+
+function brokenOff({ code = "" }: NodeJS.ErrnoException, isSent: boolean, { variable }: UpstreamProxy): string {
+  if (code === "HPE_HEADER_OVERFLOW") return `sends a head without an end: check that ${variable} names an HTTP proxy`;
+  if (code.startsWith("HPE_")) return `gave an answer that is not HTTP: check that ${variable} names an HTTP proxy`;
+  if (isSent) return `closed the connection instead of answering: check that ${variable} names an HTTP proxy`;
+  const words = /^[A-Z_0-9]{1,60}$/.test(code) ? code : "an unknown error";
+  return `could not be connected to (${words}): check ${variable}, and NODE_EXTRA_CA_CERTS where it has a private certificate`;
 }

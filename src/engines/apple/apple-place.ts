@@ -14,7 +14,7 @@ import { noCommit } from "./container-errors.ts";
 import { removeVolumes } from "./volumes.ts";
 import { killContainer, removeContainer } from "./remove-container.ts";
 import type { ChildProcessWithoutNullStreams } from "node:child_process";
-import { RingOutput } from "../../base/streams/ring-output.ts";
+import { RingOutput } from "../../base/streams/collected-bytes.ts";
 import { countAt, parseObjects, textAt } from "./json.ts";
 
 /** A container's numbers in an answer of `stats`, which leaves out containers that do not run. @throws AnswerError */

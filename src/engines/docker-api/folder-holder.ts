@@ -1,4 +1,4 @@
-import { tarOfFolder } from "../../base/tar-folder.ts";
+import { tarOfFolder } from "../../base/tar.ts";
 import type { ContainerSpec, MountSpec } from "../container-spec.ts";
 import type { CallOptions } from "../engine.ts";
 import type { Api } from "./http/api.ts";

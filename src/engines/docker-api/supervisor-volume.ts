@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { tarEnd, tarHeader, tarPadding } from "../../base/tar-encoder.ts";
+import { tarEnd, tarHeader, tarPadding } from "../../base/tar.ts";
 import { createId } from "../../base/id.ts";
 import { untilCancelled } from "../../base/abort.ts";
 import { keptImages } from "../labels.ts";

@@ -45,7 +45,7 @@ import { ServerLeases } from "./server-leases.ts";
 import { SupervisorObject } from "./supervisor-object.ts";
 import { readConfigText } from "./read-config-text.ts";
 import { gibibyte } from "../../base/bytes.ts";
-import { tarOfFolder } from "../../base/tar-folder.ts";
+import { tarOfFolder } from "../../base/tar.ts";
 import type { SupervisorTerms } from "../supervised/channel/hello.ts";
 import { lostError } from "../supervised/container/container-errors.ts";
 import { FolderFiles } from "../supervised/folder-files.ts";

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
-import type { SyscallArchitecture } from "../../policy/seccomp/syscall-numbers.ts";
+import type { SyscallArchitecture } from "../../policy/seccomp/syscalls.ts";
 import { supervisorBuild, supervisorHashes } from "./supervisor-builds.ts";
 
 /** Where containers have the supervisor: a folder that no image has. */

@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { settlesWithin } from "../../base/abort.ts";
 import { kibibyte } from "../../base/bytes.ts";
-import { untilWritable } from "../../base/streams/until-writable.ts";
+import { untilWritable } from "../../base/streams/chunks.ts";
 import { WireEncoder } from "../../live/wire-encoder.ts";
 import {
   takesBody,

@@ -12,7 +12,7 @@ import type { RunningCall } from "../../calls/running-call.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import { parseRequest } from "../../operations/contract/parse-request.ts";
 import { callerOf } from "../caller.ts";
-import { findNamed, type Named } from "../../base/find-named.ts";
+import { findNamed, type Named } from "../../base/id.ts";
 import type { HttpRuns, RunPlace } from "../runs/http-runs.ts";
 import type { HttpRun } from "../runs/http-run.ts";
 import { isOfOwnSandbox } from "../runs/own-sandbox.ts";

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from "fastify";
-import { beginRequestSpan, endRequestSpan } from "../../base/http/request-span.ts";
+import { beginRequestSpan, endRequestSpan } from "../../base/tracer.ts";
 import type { RouteContext } from "./route-context.ts";
 import { routeOf } from "./route-of.ts";
 

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
-import { answerAndClose } from "../../base/http/answer-and-close.ts";
-import { errorCode } from "../../errors/error-code.ts";
+import { answerAndClose } from "../../base/http/connections.ts";
+import { errorCode } from "../../errors/glovebox-error.ts";
 import { mayTakeItsTime } from "../slow-uploads.ts";
 import { headersTooLarge } from "./head-limit.ts";
 import { HttpRefusal } from "./http-refusal.ts";

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { formatBytes, mebibyte } from "../../base/bytes.ts";
 import { readBody } from "../../base/http/read-body.ts";
-import { assertBoundedJson } from "../../base/bounded-json.ts";
+import { assertBoundedJson } from "../../base/json-text.ts";
 import type { BytesInFlight } from "../../calls/bytes-in-flight.ts";
 import { LoopTurns } from "../../calls/loop-turns.ts";
 import { inputType } from "../../operations/contract/operation-contract.ts";

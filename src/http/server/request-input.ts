@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { kibibyte } from "../../base/bytes.ts";
 import { dropBody } from "../../base/http/read-body.ts";
-import { GrowingBuffer } from "../../base/streams/growing-buffer.ts";
+import { GrowingBuffer } from "../../base/streams/collected-bytes.ts";
 import { invalidField } from "../../errors/glovebox-error.ts";
 import { takesItsTime } from "../slow-uploads.ts";
 import type { AnswerForm } from "../answer-form.ts";

@@ -1,6 +1,6 @@
 import { Readable } from "node:stream";
 import type { FastifyReply } from "fastify";
-import type { Logger } from "../../base/logger.ts";
+import type { Logger } from "../../base/kit.ts";
 import { translateError } from "./translate-error.ts";
 import { answerOfError, jsonType, type WireAnswer } from "./wire-answer.ts";
 

@@ -1,5 +1,4 @@
-import { errorCode } from "../../errors/error-code.ts";
-import { toGloveboxError, type GloveboxError } from "../../errors/glovebox-error.ts";
+import { errorCode, toGloveboxError, type GloveboxError } from "../../errors/glovebox-error.ts";
 import { HttpRefusal } from "./http-refusal.ts";
 
 const badJson = (message: string): HttpRefusal =>

@@ -12,17 +12,14 @@ import type { Config } from "../../config/config.ts";
 import type { NetworkAccess } from "../../egress/network-access.ts";
 import type { Sandboxes } from "../../sandbox/sandboxes.ts";
 import type { MountNeeds, StartNeeds, EngineChooser, EngineNeeds } from "./needs.ts";
-import { existingPlace } from "../../config/real-place.ts";
-import { expandHome } from "../../config/expand-home.ts";
+import { existingPlace, expandHome } from "../../config/host/host-paths.ts";
 import type { LoadedMountPolicy } from "../../config/load-mount-policy.ts";
-import { assertImageGranted } from "../../policy/granted-images.ts";
-import { assertNetworkGranted } from "../../policy/granted-networks.ts";
-import { grantedCeilings } from "../../policy/granted-ceilings.ts";
+import { assertImageGranted, assertNetworkGranted, grantRefused } from "../../policy/grants.ts";
+import { grantedCeilings } from "../../policy/limits.ts";
 import { agentImageFor } from "../../workloads/agent/agent-image.ts";
 import type { ChosenEngine } from "../../engines/discover.ts";
-import { grantRefused } from "../../policy/grant-refused.ts";
 import type { ServerMetrics } from "../../telemetry/server-metrics.ts";
-import type { SpanStart } from "../../base/span.ts";
+import type { SpanStart } from "../../base/tracer.ts";
 import type { Tracing } from "../../telemetry/tracing.ts";
 
 /** What an operation does, with the parts of the platform that it needs. */

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { parseNetwork } from "../../policy/network/network.ts";
-import { checkPackages } from "../../policy/package-specs.ts";
+import { checkPackages } from "../../policy/install-policy.ts";
 import { parseGlobs } from "../../policy/glob.ts";
-import { checkArguments } from "../../policy/request/arguments.ts";
+import { checkArguments } from "../../policy/request/requested-program.ts";
 import { checkFileCount } from "../../policy/request/context-files.ts";
-import { checkEnvironment } from "../../policy/request/environment.ts";
+import { checkEnvironment } from "../../policy/request/environment-variables.ts";
 import { sizedSchemaOf, type SizedSchema } from "../contract/parse-request.ts";
 import * as maxima from "../contract/wire-values.ts";
 import { operationTable } from "../table.ts";

@@ -3,12 +3,12 @@ import { GloveboxError, invalidField } from "../../errors/glovebox-error.ts";
 import type { LimitKind, Limits } from "../../policy/limits.ts";
 import { readSecret } from "../../config/read-secret.ts";
 import type { StartNeeds } from "./needs.ts";
-import { checkEnvironment } from "../../policy/request/environment.ts";
+import { checkEnvironment } from "../../policy/request/environment-variables.ts";
 import { chooseSecrets, type RequestedSecrets } from "../../policy/secrets.ts";
 import type { ProgramSecret } from "../../sandbox/program-secret.ts";
 import { utf8Length } from "../../base/streams/utf8.ts";
-import { wordsAsShellLine } from "../../base/shell-line.ts";
-import { checkArguments, maxArgumentBytes } from "../../policy/request/arguments.ts";
+import { wordsAsShellLine } from "../../base/shell-words.ts";
+import { checkArguments, maxArgumentBytes } from "../../policy/request/requested-program.ts";
 import type { RequestCommand } from "../contract/request-schemas.ts";
 import type { OperationCall } from "../contract/operation-contract.ts";
 

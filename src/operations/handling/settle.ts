@@ -1,10 +1,9 @@
 import type { Config } from "../../config/config.ts";
 import type { Demand } from "../../engines/assert-enforceable.ts";
 import type { Isolation } from "../../policy/isolation.ts";
-import type { LimitKind, Limits } from "../../policy/limits.ts";
+import { resolveLimits, type LimitKind, type Limits } from "../../policy/limits.ts";
 import { parseNetwork, type NetworkPolicy } from "../../policy/network/network.ts";
-import { checkEnvironment } from "../../policy/request/environment.ts";
-import { resolveLimits } from "../../policy/resolve-limits.ts";
+import { checkEnvironment } from "../../policy/request/environment-variables.ts";
 import type { Settings } from "../../workloads/run/settings.ts";
 import type { OperationCall } from "../contract/operation-contract.ts";
 import type { LimitsRequest } from "../contract/request-schemas.ts";

@@ -1,5 +1,4 @@
-import { toField } from "../../policy/limit-fields.ts";
-import type { Limits } from "../../policy/limits.ts";
+import { toField, type Limits } from "../../policy/limits.ts";
 import { mebibyte } from "../../base/bytes.ts";
 import type { GloveboxError } from "../../errors/glovebox-error.ts";
 import { maxResultAlerts, type ProgramResponse, type RunResponse, type WireAlert } from "../contract/program-schema.ts";

@@ -1,4 +1,4 @@
-import { matchesWildcard } from "../wildcard.ts";
+import { matchesWildcard } from "../glob.ts";
 
 /** A pattern of names that no path to a sandbox may hold. */
 export interface BlockedPattern {

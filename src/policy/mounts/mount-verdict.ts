@@ -1,9 +1,11 @@
 import type { MountRoot, MountUse } from "./mount-policy.ts";
+import { GloveboxError } from "../../errors/glovebox-error.ts";
+import type { ErrorType } from "../../errors/catalogue.ts";
 
 /** Kind of thing at a path; devices, sockets and pipes are `other`. */
 export type PlaceKind = "folder" | "file" | "other";
 
-export type MountAccess = "read-only" | "read-write";
+type MountAccess = "read-only" | "read-write";
 
 /** A host path that somebody asks for. */
 export interface MountRequest {
@@ -81,4 +83,24 @@ export function refusal(
     whatWouldAllow,
     ...details,
   };
+}
+
+/** Rules that refuse a wrong request; every other refusal is the policy's. */
+const wrongRequest: ReadonlySet<MountRule> = new Set<MountRule>([
+  "missing",
+  "unreadable",
+  "outside-roots",
+  "not-a-file-or-folder",
+  "bad-target",
+]);
+
+/** A host path that the gate refused, as the error for the client who named it: no other path of the host is in it. */
+export function mountRefused(verdict: MountVerdict, field: string, given: string): GloveboxError {
+  const { rule, explanation, pattern, advice, whatWouldAllow } = verdict;
+  const errorType: ErrorType = wrongRequest.has(rule) ? "INVALID_REQUEST" : "POLICY_DENIED";
+  const shown = JSON.stringify(given.slice(0, 200));
+  return new GloveboxError(errorType, `${field}: ${shown} is refused by the rule ${rule}. ${explanation}`, {
+    suggestion: advice ?? `What would allow it: ${whatWouldAllow ?? "nothing."}`,
+    context: { field, rule, ...(pattern === null ? {} : { pattern }) },
+  });
 }

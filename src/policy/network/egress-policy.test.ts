@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parseDomainPattern } from "./domain-pattern.ts";
+import { parseDomainPattern } from "./domain-names.ts";
 import { allowAddresses, denyAuthority, denyTarget, lockedPolicy, type EgressPolicy } from "./egress-policy.ts";
 
 const policyOf = (...domains: readonly string[]): EgressPolicy => ({

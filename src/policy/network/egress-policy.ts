@@ -1,8 +1,13 @@
-import { matches, matchesName, type DomainPattern } from "./domain-pattern.ts";
+import {
+  matches,
+  matchesName,
+  formatHostAndPort,
+  type DomainPattern,
+  type AuthorityFault,
+  type HostAndPort,
+} from "./domain-names.ts";
 import { denial, type Denial } from "./denial.ts";
-import { addressKind } from "./address-kind.ts";
-import type { AddressRange } from "./address-range.ts";
-import { formatHostAndPort, type AuthorityFault, type HostAndPort } from "./host-and-port.ts";
+import { addressKind, type AddressRange } from "./ip-address.ts";
 
 /** What one sandbox may reach, in the form that the proxy enforces. */
 export interface EgressPolicy {

@@ -1,6 +1,6 @@
 import { maxDomains } from "../../operations/contract/wire-values.ts";
 import { GloveboxError, invalidField } from "../../errors/glovebox-error.ts";
-import { parseDomainPattern, type DomainPattern } from "./domain-pattern.ts";
+import { parseDomainPattern, type DomainPattern } from "./domain-names.ts";
 
 /** What a sandbox may reach over the network (SPEC SC3). */
 export type NetworkPolicy =

@@ -2,7 +2,7 @@ import { maxContextFiles } from "../../operations/contract/wire-values.ts";
 import { formatBytes, mebibyte } from "../../base/bytes.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import { invalidValue } from "./invalid-value.ts";
-import { checkRelativePath } from "./relative-path.ts";
+import { checkRelativePath } from "./request-paths.ts";
 
 /** Most bytes of all of them together that are held in memory: 16 MiB. */
 export const maxContextBytes: number = 16 * mebibyte;

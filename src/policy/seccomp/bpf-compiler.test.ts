@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { auditArchitecture, interpretBpf as interpret } from "../../../test/helpers/interpret-bpf.ts";
 import { compileSeccompFilter, encodeBpf } from "./bpf-compiler.ts";
 import { ociSeccompProfile } from "./engine-profile.ts";
-import { syscallNumbers, type SyscallArchitecture } from "./syscall-numbers.ts";
+import { syscallNumbers, type SyscallArchitecture } from "./syscalls.ts";
 
 const architectures = ["x64", "arm64"] as const;
 const filters = { x64: compileSeccompFilter("x64"), arm64: compileSeccompFilter("arm64") };

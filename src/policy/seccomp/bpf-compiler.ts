@@ -1,7 +1,12 @@
-import { errnoNumbers } from "./errno-numbers.ts";
+import {
+  errnoNumbers,
+  syscallNumbers,
+  type SyscallArchitecture,
+  type ArgumentChoice,
+  type SyscallErrno,
+  type SyscallRule,
+} from "./syscalls.ts";
 import { seccompPolicy, type SeccompOptions } from "./seccomp-policy.ts";
-import { syscallNumbers, type SyscallArchitecture } from "./syscall-numbers.ts";
-import type { ArgumentChoice, SyscallErrno, SyscallRule } from "./syscall-rule.ts";
 
 /** Classic BPF operation codes, from linux/bpf_common.h. */
 const operation = { loadWord: 0x20, and: 0x54, jump: 0x05, jumpIfEqual: 0x15, jumpIfAtLeast: 0x35, return: 0x06 };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { engineSeccompProfile, patternsOutside, ociSeccompProfile, type BitPattern } from "./engine-profile.ts";
 import { seccompPolicy } from "./seccomp-policy.ts";
-import { syscallNumbers } from "./syscall-numbers.ts";
+import { syscallNumbers } from "./syscalls.ts";
 
 const profile = engineSeccompProfile();
 

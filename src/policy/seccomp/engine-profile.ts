@@ -1,8 +1,5 @@
-import { newNamespaceFlags } from "./conditional-syscalls.ts";
-import { errnoNumbers } from "./errno-numbers.ts";
-import { seccompPolicy } from "./seccomp-policy.ts";
-import { syscallNumbers } from "./syscall-numbers.ts";
-import type { SyscallErrno, SyscallRule } from "./syscall-rule.ts";
+import { newNamespaceFlags, seccompPolicy } from "./seccomp-policy.ts";
+import { errnoNumbers, syscallNumbers, type SyscallErrno, type SyscallRule } from "./syscalls.ts";
 
 /**
  * Calls that reach furthest into the kernel or into other processes, and that neither programs nor the supervisor need.

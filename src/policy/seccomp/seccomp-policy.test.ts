@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { allowedSyscalls, seccompPolicy, setuidSyscalls } from "./seccomp-policy.ts";
-import { syscallNumbers } from "./syscall-numbers.ts";
+import { syscallNumbers } from "./syscalls.ts";
 
 describe("seccompPolicy", () => {
   it("names only calls that exist, each in one place", () => {

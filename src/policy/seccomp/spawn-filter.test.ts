@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { auditArchitecture, interpretBpf } from "../../../test/helpers/interpret-bpf.ts";
 import { compileSeccompFilter } from "./bpf-compiler.ts";
 import { spawnFilter } from "./spawn-filter.ts";
-import { syscallNumbers } from "./syscall-numbers.ts";
+import { syscallNumbers } from "./syscalls.ts";
 
 /** The high half of an argument that the kernel takes as an int. */
 const high = 0xdead_beefn << 32n;

@@ -1,8 +1,6 @@
 import { assembleFilter, assemblePolicy, type FilterRule } from "./bpf-compiler.ts";
-import { errnoNumbers } from "./errno-numbers.ts";
+import { errnoNumbers, syscallNumbers, type SyscallArchitecture, type SyscallRule } from "./syscalls.ts";
 import type { SeccompOptions } from "./seccomp-policy.ts";
-import { type SyscallArchitecture, syscallNumbers } from "./syscall-numbers.ts";
-import type { SyscallRule } from "./syscall-rule.ts";
 
 /** Number of the process that must not be touched: the supervisor is the first of its sandbox. */
 const firstProcess = 1;

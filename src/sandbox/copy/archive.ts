@@ -1,5 +1,4 @@
-import { GloveboxError } from "../../errors/glovebox-error.ts";
-import { errorCode } from "../../errors/error-code.ts";
+import { GloveboxError, errorCode } from "../../errors/glovebox-error.ts";
 import type { CallOptions } from "../../engines/engine.ts";
 import type { NewTreeEntry, TreeEntry, TreeFile, TreeFolder } from "../files/file-facts.ts";
 import { MoveBounds, treeLimits } from "../files/move-bounds.ts";

@@ -1,4 +1,4 @@
-import { tarBlockBytes, tarEnd } from "../../base/tar-encoder.ts";
+import { tarBlockBytes, tarEnd } from "../../base/tar.ts";
 import { ByteReader } from "../../base/streams/byte-reader.ts";
 import type { MoveBounds } from "./move-bounds.ts";
 import { maxRestBytes } from "./tar-decoder.ts";

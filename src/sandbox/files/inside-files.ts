@@ -1,11 +1,9 @@
 import { posix } from "node:path";
-import { throwIfCancelled } from "../../base/abort.ts";
+import { throwIfCancelled, Deadline } from "../../base/abort.ts";
 import { mebibyte } from "../../base/bytes.ts";
-import { Deadline } from "../../base/deadline.ts";
 import type { ContainerFiles, FileRecord } from "../../engines/container-files.ts";
 import type { CallOptions, Container } from "../../engines/engine.ts";
-import { errorCode } from "../../errors/error-code.ts";
-import { GloveboxError, isSandboxLoss } from "../../errors/glovebox-error.ts";
+import { errorCode, GloveboxError, isSandboxLoss } from "../../errors/glovebox-error.ts";
 import type { FileFacts, FileKind, FileListing, NewTreeEntry, SizedContent, TreeEntry } from "./file-facts.ts";
 import type {
   BatchFile,

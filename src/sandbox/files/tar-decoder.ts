@@ -1,4 +1,4 @@
-import { tarBlockBytes, type TarHeader } from "../../base/tar-encoder.ts";
+import { tarBlockBytes, type TarHeader } from "../../base/tar.ts";
 import { ByteReader } from "../../base/streams/byte-reader.ts";
 import type { TreeEntry } from "./file-facts.ts";
 import { parseTarHeader } from "./tar-header.ts";

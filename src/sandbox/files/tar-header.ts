@@ -1,4 +1,4 @@
-import type { TarHeader } from "../../base/tar-encoder.ts";
+import type { TarHeader } from "../../base/tar.ts";
 
 /** Null for the empty block that ends an archive. @throws RangeError for an invalid header */
 export function parseTarHeader(block: Buffer): TarHeader | null {

@@ -1,6 +1,6 @@
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { NewTreeEntry, TreeFile } from "./file-facts.ts";
-import { tarEnd, tarHeader, tarPadding } from "../../base/tar-encoder.ts";
+import { tarEnd, tarHeader, tarPadding } from "../../base/tar.ts";
 
 /**
  * A streamed archive of the entries. @throws INVALID_REQUEST for an entry with an invalid path or content of another

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { NewTreeEntry, TreeEntry } from "./file-facts.ts";
 import { decodeTar } from "./tar-decoder.ts";
-import { tarEnd, tarHeader, tarPadding } from "../../base/tar-encoder.ts";
+import { tarEnd, tarHeader, tarPadding } from "../../base/tar.ts";
 import { parsePaxRecords, parseTarHeader } from "./tar-header.ts";
 import { encodeTar } from "./tar-stream.ts";
 

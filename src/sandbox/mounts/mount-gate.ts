@@ -1,10 +1,9 @@
 import path from "node:path";
-import { decideMount } from "../../policy/mounts/decide-mount.ts";
+import { decideMount, outsideRoots } from "../../policy/mounts/decide-mount.ts";
 import { rootOf, type MountPolicy } from "../../policy/mounts/mount-policy.ts";
 import { refusal, type FoundPlace, type MountRequest, type MountVerdict } from "../../policy/mounts/mount-verdict.ts";
 import { openPlace, type OpenPlace } from "./open-place.ts";
 import { lstat, realpath } from "node:fs/promises";
-import { outsideRoots } from "../../policy/mounts/outside-roots.ts";
 
 /** How often a path may change during the check before it is refused: a program that saves a file replaces it once. */
 const maxTries = 3;

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { readPackagedScript } from "../../base/packaged-script.ts";
 import type { TarFile } from "../../base/tar.ts";
-import type { AgentName } from "../../policy/agent-names.ts";
+import type { AgentName } from "../../policy/known-agents.ts";
 import { agentTable } from "./commands/agent-table.ts";
 import { fileURLToPath } from "node:url";
 import { readFile } from "node:fs/promises";

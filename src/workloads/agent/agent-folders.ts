@@ -1,6 +1,5 @@
 import { mkdir, chown } from "node:fs/promises";
-import { errorCode } from "../../errors/error-code.ts";
-import { GloveboxError, invalidField } from "../../errors/glovebox-error.ts";
+import { errorCode, GloveboxError, invalidField } from "../../errors/glovebox-error.ts";
 import { openPlace, type OpenPlace, type PlaceOwner } from "../../sandbox/mounts/open-place.ts";
 import path from "node:path";
 

@@ -1,10 +1,10 @@
-import { tarOf } from "../../base/tar.ts";
+import { tarOf, tarOfFolder } from "../../base/tar.ts";
 import type { Engine } from "../../engines/engine.ts";
 import type { Sandboxes } from "../../sandbox/sandboxes.ts";
 import { lookAtBase, type LinuxTarget } from "../program/look-at-base.ts";
 import { SharedBuilds, type BuildListener } from "../program/shared-builds.ts";
 import { isSameImage } from "../../policy/image-reference.ts";
-import { agentNames, type AgentName } from "../../policy/agent-names.ts";
+import { agentNames, type AgentName } from "../../policy/known-agents.ts";
 import { agentTable, isAgentName } from "./commands/agent-table.ts";
 import { agentLabels, readAgentFiles } from "./agent-files.ts";
 import { execFile } from "node:child_process";
@@ -15,8 +15,7 @@ import { pipeline } from "node:stream/promises";
 import { promisify } from "node:util";
 import { createGzip, constants } from "node:zlib";
 import { throwIfCancelled } from "../../base/abort.ts";
-import { toolCommand } from "../../base/tool-command.ts";
-import { tarOfFolder } from "../../base/tar-folder.ts";
+import { toolCommand } from "../../base/shell-words.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { AgentPackage } from "./commands/agent-program.ts";
 

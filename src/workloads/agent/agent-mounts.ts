@@ -1,6 +1,6 @@
 import { decideMount } from "../../policy/mounts/decide-mount.ts";
 import type { MountPolicy } from "../../policy/mounts/mount-policy.ts";
-import { mountRefused } from "../../policy/mounts/mount-refused.ts";
+import { mountRefused } from "../../policy/mounts/mount-verdict.ts";
 import type { OpenPlace } from "../../sandbox/mounts/open-place.ts";
 import type { HostMount } from "../run/host-mount.ts";
 import { agentPaths } from "./agent-container.ts";

@@ -1,7 +1,7 @@
 import type { EngineName } from "../../engines/engine.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { Isolation } from "../../policy/isolation.ts";
-import type { ChangedToolingFile } from "../../policy/tooling/tooling-changes.ts";
+import type { ChangedToolingFile } from "../../policy/tooling-changes.ts";
 import type { Outcome } from "../../sandbox/outcome.ts";
 import { parseAgentOutput, type AgentOutput } from "./agent-protocol.ts";
 import type { MarkedText } from "./marked-output.ts";

@@ -1,6 +1,6 @@
 import type { AlertSink } from "../../base/alert-sink.ts";
 import type { ImageOrigin } from "../../policy/image-reference.ts";
-import type { Logger } from "../../base/logger.ts";
+import type { Logger } from "../../base/kit.ts";
 import type { NetworkGrant } from "../../egress/network-access.ts";
 import type { Capabilities } from "../../engines/capabilities.ts";
 import type { Engine, OutputChunk } from "../../engines/engine.ts";

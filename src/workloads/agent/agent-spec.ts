@@ -1,6 +1,6 @@
 import type { ImageOrigin } from "../../policy/image-reference.ts";
 import type { MountPolicy } from "../../policy/mounts/mount-policy.ts";
-import type { ToolingFilesMode } from "../../policy/tooling/tooling-files.ts";
+import type { ToolingFilesMode } from "../../policy/tooling-files.ts";
 import type { AgentCommand } from "./agent-protocol.ts";
 import type { AgentFolderPaths, AgentGroup } from "./agent-folders.ts";
 import type { HostMount } from "../run/host-mount.ts";

@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import { lstat, rmdir, unlink } from "node:fs/promises";
-import { errorCode } from "../../errors/error-code.ts";
-import { GloveboxError, toGloveboxError } from "../../errors/glovebox-error.ts";
+import { errorCode, GloveboxError, toGloveboxError } from "../../errors/glovebox-error.ts";
 import { CopyBudget } from "../../sandbox/copy/copy-budget.ts";
 import { HostFolder, isGone } from "../../base/host-folder.ts";
 import { readHostTree } from "../../sandbox/copy/read-host-tree.ts";

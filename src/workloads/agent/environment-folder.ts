@@ -1,9 +1,8 @@
 import { chown, mkdir, open } from "node:fs/promises";
 import path from "node:path";
 import type { MountSpec } from "../../engines/container-spec.ts";
-import { shellAssignments } from "../../policy/shell-assignments.ts";
-import { GloveboxError } from "../../errors/glovebox-error.ts";
-import { errorCode } from "../../errors/error-code.ts";
+import { shellAssignments } from "../../policy/request/environment-variables.ts";
+import { GloveboxError, errorCode } from "../../errors/glovebox-error.ts";
 import type { PlaceOwner } from "../../sandbox/mounts/open-place.ts";
 import type { DiskScratch } from "../../sandbox/disk-scratch.ts";
 import { agentPaths } from "./agent-container.ts";

@@ -1,6 +1,6 @@
 import type { AgentInput } from "./agent-protocol.ts";
 import { isAgentName, agentTable } from "./commands/agent-table.ts";
-import type { AgentName } from "../../policy/agent-names.ts";
+import type { AgentName } from "../../policy/known-agents.ts";
 import { parseJsonObject, objectAt, textAt, type JsonObject } from "./commands/json-fields.ts";
 
 /** The runner's request, normalised. */

@@ -7,7 +7,7 @@ import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { isDryRun } from "../../policy/agent-variables.ts";
+import { isDryRun } from "../../policy/known-agents.ts";
 import { agentPaths, outputMarkers } from "./agent-container.ts";
 import type { AgentOutput } from "./agent-protocol.ts";
 import { agentTable } from "./commands/agent-table.ts";

@@ -1,9 +1,9 @@
 import { encodeAgentInput, type AgentEvent, type ReadAgentEvents } from "./agent-protocol.ts";
 import type { AgentFact } from "./commands/agent-fact.ts";
-import type { AgentName } from "../../policy/agent-names.ts";
+import type { AgentName } from "../../policy/known-agents.ts";
 import { agentTable, isAgentName } from "./commands/agent-table.ts";
 import { LineReader, type Line } from "../../base/streams/line-reader.ts";
-import { BoundedOutput } from "../../base/streams/bounded-output.ts";
+import { BoundedOutput } from "../../base/streams/collected-bytes.ts";
 import type { OutputChunk } from "../../engines/engine.ts";
 import type { Redaction } from "../../policy/redaction.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";

@@ -2,7 +2,7 @@ import type { AgentFact, ReadFacts } from "./commands/agent-fact.ts";
 import { spawn, type ChildProcess } from "node:child_process";
 import { setTimeout } from "node:timers/promises";
 import { LineReader, type Line } from "../../base/streams/line-reader.ts";
-import { RingOutput } from "../../base/streams/ring-output.ts";
+import { RingOutput } from "../../base/streams/collected-bytes.ts";
 import type { AgentOutput } from "./agent-protocol.ts";
 import { parseJsonObject, type JsonObject } from "./commands/json-fields.ts";
 

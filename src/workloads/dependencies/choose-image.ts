@@ -2,8 +2,7 @@ import { checkImageReference, type ImageOrigin } from "../../policy/image-refere
 import type { OpenPlace } from "../../sandbox/mounts/open-place.ts";
 import { parse, type ParseError } from "jsonc-parser";
 import { kibibyte } from "../../base/bytes.ts";
-import { errorCode } from "../../errors/error-code.ts";
-import { GloveboxError } from "../../errors/glovebox-error.ts";
+import { errorCode, GloveboxError } from "../../errors/glovebox-error.ts";
 import { HostFolder } from "../../base/host-folder.ts";
 import { onHost } from "../../sandbox/copy/on-host.ts";
 import { readPlainFile } from "./read-plain-file.ts";

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { BoundedOutput } from "../../base/streams/bounded-output.ts";
+import { BoundedOutput } from "../../base/streams/collected-bytes.ts";
 import { denial } from "../../policy/network/denial.ts";
 import { Redaction } from "../../policy/redaction.ts";
 import { noNetworkReport, type NetworkReport } from "../run/explain-network.ts";

@@ -1,5 +1,5 @@
 import type { Installer, InstallerName, InputFiles, KeptInstallation } from "./installer.ts";
-import { shellQuoted } from "../../base/shell-quoted.ts";
+import { shellQuoted } from "../../base/shell-words.ts";
 import { pyprojectPackages } from "./pyproject-packages.ts";
 
 const common = { ecosystem: "python", interpreter: "python" } as const;

@@ -1,10 +1,10 @@
-import { BoundedOutput } from "../../base/streams/bounded-output.ts";
+import { BoundedOutput } from "../../base/streams/collected-bytes.ts";
 import { followedBy } from "../../base/streams/chunks.ts";
 import type { NetworkGrant } from "../../egress/network-access.ts";
 import type { OutputChunk } from "../../engines/engine.ts";
 import type { Denial } from "../../policy/network/denial.ts";
 import { Redaction } from "../../policy/redaction.ts";
-import { withPlainOutput } from "../../policy/request/plain-output.ts";
+import { withPlainOutput } from "../../policy/request/environment-variables.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
 import type { NetworkReport } from "../run/explain-network.ts";
 import type { ProgramSecret } from "../../sandbox/program-secret.ts";

@@ -1,5 +1,4 @@
-import type { GivenSecrets as AllGiven } from "../../policy/given-secrets.ts";
-import type { Redaction } from "../../policy/redaction.ts";
+import type { GivenSecrets as AllGiven, Redaction } from "../../policy/redaction.ts";
 import type { ProgramSecret } from "../../sandbox/program-secret.ts";
 import type { CommandSpec } from "../program/command-spec.ts";
 

@@ -1,6 +1,6 @@
 import type { MountIdentity } from "../../engines/container-spec.ts";
 import type { ImageOrigin } from "../../policy/image-reference.ts";
-import type { ToolingFilesMode } from "../../policy/tooling/tooling-files.ts";
+import type { ToolingFilesMode } from "../../policy/tooling-files.ts";
 import type { OpenPlace } from "../../sandbox/mounts/open-place.ts";
 import type { ProgramSecret } from "../../sandbox/program-secret.ts";
 import type { Settings } from "../run/settings.ts";

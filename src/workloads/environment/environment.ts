@@ -1,5 +1,5 @@
 import { settlesWithin } from "../../base/abort.ts";
-import type { RingOutput } from "../../base/streams/ring-output.ts";
+import type { RingOutput } from "../../base/streams/collected-bytes.ts";
 import type { EngineName } from "../../engines/engine.ts";
 import { GloveboxError, isSandboxLoss } from "../../errors/glovebox-error.ts";
 import type { Denial } from "../../policy/network/denial.ts";
@@ -27,9 +27,9 @@ import { watchCommand } from "./watch-command.ts";
 import type { OpenRun, RunFacts } from "../../sandbox/run-record.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
 import { describeCommand } from "../run/describe-work.ts";
-import type { ChangedToolingFile } from "../../policy/tooling/tooling-changes.ts";
+import type { ChangedToolingFile } from "../../policy/tooling-changes.ts";
 import type { Outcome } from "../../sandbox/outcome.ts";
-import { withPlainOutput } from "../../policy/request/plain-output.ts";
+import { withPlainOutput } from "../../policy/request/environment-variables.ts";
 import { assertPortsFree } from "../place/assert-ports-free.ts";
 import { withSecrets } from "../program/secret-shell.ts";
 import type { ErrorType } from "../../errors/catalogue.ts";

@@ -1,6 +1,6 @@
 import type { AlertSink } from "../../base/alert-sink.ts";
 import type { Process } from "../../engines/engine.ts";
-import { compareTooling } from "../../policy/tooling/tooling-changes.ts";
+import { compareTooling } from "../../policy/tooling-changes.ts";
 import type { ToolingLook } from "../../sandbox/look-at-tooling.ts";
 import { joinReports, nothingChanged, toolingGaps, type ToolingReport } from "../run/explain-tooling.ts";
 

@@ -1,5 +1,5 @@
-import { feedStream } from "../../base/streams/feed-stream.ts";
-import { RingOutput } from "../../base/streams/ring-output.ts";
+import { feedStream } from "../../base/streams/chunks.ts";
+import { RingOutput } from "../../base/streams/collected-bytes.ts";
 import type { Process } from "../../engines/engine.ts";
 import { keptBytes, watchProcess, type ProcessEnd, type ProcessToWatch, type RunLimits } from "../run/watch-process.ts";
 

@@ -1,7 +1,6 @@
 import { formatBytes, kibibyte, mebibyte } from "../../base/bytes.ts";
 import type { CallOptions } from "../../engines/engine.ts";
-import type { Glob } from "../../policy/glob.ts";
-import { matchesGlob } from "../../policy/glob-match.ts";
+import { matchesGlob, type Glob } from "../../policy/glob.ts";
 import type { BatchFile, FoundEntries } from "../../sandbox/files/file-way.ts";
 import type { SandboxFiles } from "../../sandbox/files/sandbox-files.ts";
 import type { LeftOut } from "./left-out-artifacts.ts";

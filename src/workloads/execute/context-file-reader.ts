@@ -6,7 +6,7 @@ import { GloveboxError, invalidField } from "../../errors/glovebox-error.ts";
 import { dialectsOf } from "../../packages/dialects.ts";
 import { maxContextBytes, type FileBytes } from "../../policy/request/context-files.ts";
 import { isWithin } from "../../policy/mounts/mount-policy.ts";
-import { mountRefused } from "../../policy/mounts/mount-refused.ts";
+import { mountRefused } from "../../policy/mounts/mount-verdict.ts";
 import { judgeHostPath, type JudgedPath, type MountGate } from "../../sandbox/mounts/mount-gate.ts";
 import type { OpenPlace } from "../../sandbox/mounts/open-place.ts";
 

@@ -19,7 +19,7 @@ import { refusedResult, runResult, type RunResult } from "../run/program-result.
 import type { ExecuteResult } from "./execute-result.ts";
 import type { ExecuteSpec } from "./execute-spec.ts";
 import type { ExecuteDependencies, ExecuteListener, Execution } from "./execution.ts";
-import { ecosystemOf } from "../../policy/package-specs.ts";
+import { ecosystemOf } from "../../policy/install-policy.ts";
 import { checkImports } from "../program/check-imports.ts";
 import type { ImportedPackages } from "../../packages/scan-request.ts";
 import type { NetworkGrant } from "../../egress/network-access.ts";
@@ -48,9 +48,9 @@ import { describeContent } from "./artifact-content.ts";
 import type { Process, Engine, ExecSpec } from "../../engines/engine.ts";
 import type { SandboxPlan } from "../../sandbox/sandbox-plan.ts";
 import { createHash } from "node:crypto";
-import { canonicalJson } from "../../base/canonical-json.ts";
+import { canonicalJson } from "../../base/json-text.ts";
 import type { WarmKind } from "../../sandbox/warm-sandbox.ts";
-import { withPlainOutput } from "../../policy/request/plain-output.ts";
+import { withPlainOutput } from "../../policy/request/environment-variables.ts";
 import { readRunner } from "../program/read-runner.ts";
 import { withRealFolders } from "../program/real-folders.ts";
 

@@ -1,8 +1,8 @@
 import { untilCancelled } from "../../base/abort.ts";
-import { untilWritable } from "../../base/streams/until-writable.ts";
+import { untilWritable } from "../../base/streams/chunks.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { Process, ProcessSignal } from "../../engines/engine.ts";
-import { RingOutput } from "../../base/streams/ring-output.ts";
+import { RingOutput } from "../../base/streams/collected-bytes.ts";
 import type { Redaction } from "../../policy/redaction.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
 import { keptBytes, watchProcess } from "../run/watch-process.ts";

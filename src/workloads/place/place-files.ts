@@ -2,7 +2,7 @@ import { isUtf8 } from "node:buffer";
 import { formatBytes, mebibyte } from "../../base/bytes.ts";
 import type { CallOptions } from "../../engines/engine.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
-import type { ChangedToolingFile } from "../../policy/tooling/tooling-changes.ts";
+import type { ChangedToolingFile } from "../../policy/tooling-changes.ts";
 import type { FileKind } from "../../sandbox/files/file-facts.ts";
 import type { SandboxFiles } from "../../sandbox/files/sandbox-files.ts";
 

@@ -1,6 +1,6 @@
-import type { Logger } from "../../base/logger.ts";
+import type { Logger } from "../../base/kit.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
-import { findNamed } from "../../base/find-named.ts";
+import { findNamed } from "../../base/id.ts";
 import type { PlaceNoun } from "./place.ts";
 
 export interface PlaceRegistryOptions<Content> {

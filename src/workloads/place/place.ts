@@ -1,5 +1,5 @@
 import { GloveboxError } from "../../errors/glovebox-error.ts";
-import { GivenSecrets } from "../../policy/given-secrets.ts";
+import { GivenSecrets } from "../../policy/redaction.ts";
 import type { ProcessSpec } from "../program/command-spec.ts";
 import type { BackgroundProcess } from "./background-process.ts";
 import { BackgroundProcesses, type LaunchedProcess } from "./background-processes.ts";

@@ -1,6 +1,6 @@
 import type { AlertSink } from "../../base/alert-sink.ts";
 import { stripVTControlCharacters } from "node:util";
-import { RingOutput } from "../../base/streams/ring-output.ts";
+import { RingOutput } from "../../base/streams/collected-bytes.ts";
 import { kibibyte } from "../../base/bytes.ts";
 import { cancelled } from "../../base/abort.ts";
 import type { GloveboxError } from "../../errors/glovebox-error.ts";

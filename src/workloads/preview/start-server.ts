@@ -1,6 +1,6 @@
 import { Redaction } from "../../policy/redaction.ts";
 import type { Denial } from "../../policy/network/denial.ts";
-import { withPlainOutput } from "../../policy/request/plain-output.ts";
+import { withPlainOutput } from "../../policy/request/environment-variables.ts";
 import type { ProgramSecret } from "../../sandbox/program-secret.ts";
 import { shellLine } from "../dependencies/tool-variables.ts";
 import { assertPortsFree } from "../place/assert-ports-free.ts";

@@ -5,7 +5,7 @@ import { runSandboxCommand, type CommandSandbox } from "../../sandbox/sandbox-co
 import { silenceOf } from "./preview-problems.ts";
 import type { PreviewSpec } from "./preview-spec.ts";
 import { watchPort } from "./watch-port.ts";
-import { networkPort } from "../../egress/sandbox-end.ts";
+import { networkPort } from "../../egress/network-access.ts";
 import type { CallOptions } from "../../engines/engine.ts";
 import type { Kit } from "../../base/kit.ts";
 

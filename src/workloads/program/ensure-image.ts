@@ -1,7 +1,7 @@
 import type { Engine, PullProgress } from "../../engines/engine.ts";
 import { assertNotPrepared } from "../../engines/image-errors.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
-import { isListedImage } from "../../policy/granted-images.ts";
+import { isListedImage } from "../../policy/grants.ts";
 import { parseImageReference, type ImageOrigin } from "../../policy/image-reference.ts";
 
 export interface NeededImage {

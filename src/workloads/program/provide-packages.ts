@@ -6,7 +6,7 @@ import type { ImportedPackages } from "../../packages/scan-request.ts";
 import type { Packages, PackagesRequest } from "../../packages/packages.ts";
 import type { ProvidedPackages } from "../../packages/provided-packages.ts";
 import type { NetworkPolicy } from "../../policy/network/network.ts";
-import type { Ecosystem } from "../../policy/package-specs.ts";
+import type { Ecosystem } from "../../policy/install-policy.ts";
 import type { Caller } from "../../sandbox/sandboxes.ts";
 
 /** What a program needs, and what it is built from. */

@@ -1,5 +1,5 @@
 import { cancelled } from "../../base/abort.ts";
-import { GloveboxError, isSandboxLoss } from "../../errors/glovebox-error.ts";
+import { GloveboxError, isSandboxLoss, errorCode } from "../../errors/glovebox-error.ts";
 import { HostFolder } from "../../base/host-folder.ts";
 import type { SandboxFiles } from "../../sandbox/files/sandbox-files.ts";
 import { maxEntries, type ProjectSource } from "./copy-project.ts";
@@ -13,7 +13,6 @@ import { isSameTracked, type TrackedFolder } from "./tracked-tree.ts";
 import { watchFolder, type FolderWatch } from "./folder-watches.ts";
 import { constants } from "node:fs";
 import { lstat, open, readlink, type FileHandle } from "node:fs/promises";
-import { errorCode } from "../../errors/error-code.ts";
 import { FolderWay } from "../../sandbox/copy/folder-way.ts";
 import { linkTargetOnHost, modeOnHost } from "../../sandbox/copy/host-facts.ts";
 import type { NewTreeEntry } from "../../sandbox/files/file-facts.ts";

@@ -1,6 +1,6 @@
 import type { BigIntStats } from "node:fs";
 import { lstat, readdir } from "node:fs/promises";
-import { errorCode } from "../../errors/error-code.ts";
+import { errorCode } from "../../errors/glovebox-error.ts";
 import { FolderWay } from "../../sandbox/copy/folder-way.ts";
 import type { HostFolder } from "../../base/host-folder.ts";
 import type { TreeFilter } from "../../sandbox/copy/read-host-tree.ts";

@@ -1,6 +1,6 @@
 import { constants } from "node:fs";
 import { open } from "node:fs/promises";
-import { errorCode } from "../../errors/error-code.ts";
+import { errorCode } from "../../errors/glovebox-error.ts";
 import type { HostFolder } from "../../base/host-folder.ts";
 import { readBounded } from "../../sandbox/mounts/read-bounded.ts";
 

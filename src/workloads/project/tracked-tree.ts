@@ -1,4 +1,4 @@
-import { gitNameSizes, readGitIndex, sharedIndexOf, type OnGitEntry } from "../../policy/tooling/git-index.ts";
+import { gitNameSizes, readGitIndex, sharedIndexOf, type OnGitEntry } from "../../policy/git-files.ts";
 
 /** Of an entry in an index without its name. */
 const minEntryBytes = 62;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { BoundedOutput } from "../../base/streams/bounded-output.ts";
+import { BoundedOutput } from "../../base/streams/collected-bytes.ts";
 import { defaultLimits } from "../../policy/limits.ts";
 import type { Outcome } from "../../sandbox/outcome.ts";
 import { runtimeOf } from "../../languages/language-table.ts";

@@ -1,5 +1,5 @@
 import { findSyntaxError, runtimeOf, type RuntimeName } from "../../languages/language-table.ts";
-import type { BoundedOutput } from "../../base/streams/bounded-output.ts";
+import type { BoundedOutput } from "../../base/streams/collected-bytes.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { Limits } from "../../policy/limits.ts";
 import type { NetworkPolicy } from "../../policy/network/network.ts";
@@ -9,7 +9,7 @@ import { syntaxFailure } from "../program/syntax-failure.ts";
 import type { JudgedRun } from "./conclude-run.ts";
 import { explainEnding, type RunWords } from "./explain-ending.ts";
 import { explainLostProxy } from "./explain-network.ts";
-import { canonicalName } from "../../policy/network/domain-name.ts";
+import { canonicalName } from "../../policy/network/domain-names.ts";
 import { hostChosen } from "../../policy/network/egress-policy.ts";
 
 /** What a program was run with, as far as its errors show it. */

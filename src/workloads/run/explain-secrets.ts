@@ -1,5 +1,4 @@
-import type { Redaction } from "../../policy/redaction.ts";
-import { shortestRedacted } from "../../policy/secret-spellings.ts";
+import { shortestRedacted, type Redaction } from "../../policy/redaction.ts";
 
 /** What a caller should know about a run's secrets, one sentence each. */
 export function secretWarnings({ found, tooShort }: Redaction): readonly string[] {

@@ -1,5 +1,4 @@
-import type { ChangedToolingFile } from "../../policy/tooling/tooling-changes.ts";
-import { gapSentences, type ToolingGap } from "../../policy/tooling/tooling-gaps.ts";
+import { gapSentences, type ChangedToolingFile, type ToolingGap } from "../../policy/tooling-changes.ts";
 import type { ToolingLook } from "../../sandbox/look-at-tooling.ts";
 
 /** What has changed of the files through which a project runs code on its owner's machine. */

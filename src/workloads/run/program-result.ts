@@ -1,4 +1,4 @@
-import type { BoundedOutput } from "../../base/streams/bounded-output.ts";
+import type { BoundedOutput } from "../../base/streams/collected-bytes.ts";
 import { createId } from "../../base/id.ts";
 import type { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { EngineName } from "../../engines/engine.ts";

@@ -1,4 +1,4 @@
-import { BoundedOutput } from "../../base/streams/bounded-output.ts";
+import { BoundedOutput } from "../../base/streams/collected-bytes.ts";
 import type { ContainerStats } from "../../engines/container-stats.ts";
 import type { OutputChunk, Process } from "../../engines/engine.ts";
 import type { Redaction } from "../../policy/redaction.ts";

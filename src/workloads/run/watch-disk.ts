@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Logger } from "../../base/logger.ts";
+import type { Logger } from "../../base/kit.ts";
 import type { GrowthWatch } from "../../sandbox/growth-watch.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
 

@@ -1,6 +1,6 @@
 import { PassThrough } from "node:stream";
 import { describe, expect, it, vi } from "vitest";
-import { BoundedOutput } from "../../base/streams/bounded-output.ts";
+import { BoundedOutput } from "../../base/streams/collected-bytes.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { OutputChunk, Process } from "../../engines/engine.ts";
 import { OutputQueue } from "../../engines/output-queue.ts";

@@ -1,6 +1,6 @@
 import { settlesWithin } from "../../base/abort.ts";
 import { kibibyte } from "../../base/bytes.ts";
-import { feedStream } from "../../base/streams/feed-stream.ts";
+import { feedStream } from "../../base/streams/chunks.ts";
 import type { OutputChunk, Process } from "../../engines/engine.ts";
 import type { Redaction } from "../../policy/redaction.ts";
 import { redactedOutput } from "../../sandbox/redacted-output.ts";

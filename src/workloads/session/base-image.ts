@@ -1,10 +1,9 @@
-import { bunLabel, bunVersion, type BunTarget } from "../../base/bun-packages.ts";
-import { fetchBun, type FetchBunOptions } from "../../base/fetch-bun.ts";
+import { bunLabel, bunVersion, fetchBun, type BunTarget, type FetchBunOptions } from "../../base/bun-packages.ts";
 import { readPackagedScript } from "../../base/packaged-script.ts";
 import { tarOf } from "../../base/tar.ts";
 import type { Engine } from "../../engines/engine.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
-import { defaultSessionImage } from "../../policy/session-profile.ts";
+import { defaultSessionImage } from "../../policy/profile.ts";
 import type { Sandboxes } from "../../sandbox/sandboxes.ts";
 import { lookAtBase } from "../program/look-at-base.ts";
 import { SharedBuilds, type BuildListener } from "../program/shared-builds.ts";

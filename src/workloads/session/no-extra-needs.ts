@@ -8,7 +8,7 @@ import type { SessionSettings } from "./session-call.ts";
 import type { SandboxNeeds } from "./sandbox-needs.ts";
 import { kibibyte } from "../../base/bytes.ts";
 import type { ProvidedPackages } from "../../packages/provided-packages.ts";
-import type { Ecosystem } from "../../policy/package-specs.ts";
+import type { Ecosystem } from "../../policy/install-policy.ts";
 import { runSandboxCommand } from "../../sandbox/sandbox-command.ts";
 import type { Caller } from "../../sandbox/sandboxes.ts";
 import type { SessionSandbox } from "./session-sandbox.ts";

@@ -2,7 +2,7 @@ import { runtimeOf, type RuntimeName } from "../../languages/language-table.ts";
 import { runsInterpretersOnly } from "../../engines/capabilities.ts";
 import { checkMainFile } from "../../languages/main-file.ts";
 import { temporaryFolder } from "../../policy/scratch.ts";
-import { packagesFolder } from "../../policy/session-profile.ts";
+import { packagesFolder } from "../../policy/profile.ts";
 import type { Outcome } from "../../sandbox/outcome.ts";
 import { joinedModules } from "../../languages/imported-modules.ts";
 import type { ImportsAhead } from "../program/importing-runner.ts";

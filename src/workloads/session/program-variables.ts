@@ -1,5 +1,5 @@
 import type { NetworkGrant } from "../../egress/network-access.ts";
-import { withPlainOutput } from "../../policy/request/plain-output.ts";
+import { withPlainOutput } from "../../policy/request/environment-variables.ts";
 import { withRealFolders } from "../program/real-folders.ts";
 import type { SessionSandbox } from "./session-sandbox.ts";
 

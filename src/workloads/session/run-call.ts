@@ -5,7 +5,7 @@ import type { ContainerStats } from "../../engines/container-stats.ts";
 import { checkMainFile } from "../../languages/main-file.ts";
 import type { Denial } from "../../policy/network/denial.ts";
 import type { Redaction } from "../../policy/redaction.ts";
-import { codeFolder } from "../../policy/session-profile.ts";
+import { codeFolder } from "../../policy/profile.ts";
 import { runnerFailedExitCode, type RunnerFile, type RunnerJob } from "../program/runner-job.ts";
 import { concludeRun } from "../run/conclude-run.ts";
 import { explainProgram } from "../run/explain-program.ts";

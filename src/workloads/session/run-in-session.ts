@@ -31,7 +31,7 @@ import { runCall } from "./run-call.ts";
 import type { SessionCall, SessionSettings } from "./session-call.ts";
 import type { Session } from "./session.ts";
 import type { Context } from "./variables/contexts.ts";
-import { ecosystemOf, packageName, type Ecosystem } from "../../policy/package-specs.ts";
+import { ecosystemOf, packageName, type Ecosystem } from "../../policy/install-policy.ts";
 import { OptionalPackages, withWayOut } from "../../packages/optional-packages.ts";
 import type { ImportedPackages } from "../../packages/scan-request.ts";
 import { checkImports } from "../program/check-imports.ts";

@@ -2,7 +2,7 @@ import type { MountSpec } from "../../engines/container-spec.ts";
 import type { PackageView } from "../../packages/package-view.ts";
 import { packageFolders } from "../../packages/package-manager.ts";
 import type { ProvidedPackages } from "../../packages/provided-packages.ts";
-import { packageName, type Ecosystem } from "../../policy/package-specs.ts";
+import { packageName, type Ecosystem } from "../../policy/install-policy.ts";
 import type { SessionPackages } from "./session-packages.ts";
 
 export const ecosystems: readonly Ecosystem[] = ["npm", "python"];

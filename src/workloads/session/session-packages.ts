@@ -1,4 +1,4 @@
-import { packageName, type Ecosystem } from "../../policy/package-specs.ts";
+import { packageName, type Ecosystem } from "../../policy/install-policy.ts";
 
 /** The packages that a session's programs can import, as specifications. */
 export type SessionPackages = Readonly<Record<Ecosystem, readonly string[]>>;

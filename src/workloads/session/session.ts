@@ -3,7 +3,7 @@ import { untilCancelled } from "../../base/abort.ts";
 import { Turns } from "../../base/turns.ts";
 import type { ContainerStats } from "../../engines/container-stats.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
-import type { GivenSecrets } from "../../policy/given-secrets.ts";
+import type { GivenSecrets } from "../../policy/redaction.ts";
 import { workFolder } from "../../policy/scratch.ts";
 import type { Caller } from "../../sandbox/sandboxes.ts";
 import type { WorkArchive, WorkArchives } from "../../sandbox/work-archives.ts";

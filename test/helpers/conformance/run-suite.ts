@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import os from "node:os";
 import path from "node:path";
-import { loadHostConfig } from "../../../src/config/host-config.ts";
+import { loadHostConfig } from "../../../src/config/load-config.ts";
 import { serveOverHttp } from "../../../src/mcp/serve-over-http.ts";
 import { McpDoor } from "../../../src/mcp/mcp-door.ts";
 import { operationCaller } from "../../../src/operations/handling/handler.ts";

@@ -1,8 +1,7 @@
 import { closeSync, existsSync, openSync } from "node:fs";
 import { hostname, tmpdir } from "node:os";
 import path from "node:path";
-import { readHostAddresses } from "../../../src/config/host/host-addresses.ts";
-import { plantVariable } from "../../../src/config/host/plant-variable.ts";
+import { readHostAddresses, plantVariable } from "../../../src/config/host/host.ts";
 import { openHostScene as openScene } from "../../../src/workloads/proof/host-scene.ts";
 import { PeerFolder } from "../../../src/peers/peer-folder.ts";
 import { PeerServer } from "../../../src/peers/peer-server.ts";

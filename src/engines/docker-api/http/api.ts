@@ -1,10 +1,8 @@
 import http from "node:http";
 import type { IncomingMessage, ClientRequest } from "node:http";
-import { cancelled, throwIfCancelled, untilCancelled } from "../../../base/abort.ts";
-import { Deadline } from "../../../base/deadline.ts";
+import { cancelled, throwIfCancelled, untilCancelled, Deadline } from "../../../base/abort.ts";
 import { mebibyte } from "../../../base/bytes.ts";
-import { errorCode } from "../../../errors/error-code.ts";
-import { GloveboxError } from "../../../errors/glovebox-error.ts";
+import { errorCode, GloveboxError } from "../../../errors/glovebox-error.ts";
 import type { EngineName } from "../../engine.ts";
 import { consistentStatus, statusError } from "./api-error.ts";
 import type { ApiAnswer, ApiRequest } from "./api-request.ts";

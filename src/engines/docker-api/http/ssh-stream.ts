@@ -1,6 +1,6 @@
 import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
 import { Duplex } from "node:stream";
-import { errorCode } from "../../../errors/error-code.ts";
+import { errorCode } from "../../../errors/glovebox-error.ts";
 import { SshError, sshFailure } from "./ssh-failure.ts";
 
 /** What is kept of the standard error. */

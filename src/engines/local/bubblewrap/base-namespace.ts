@@ -10,7 +10,7 @@ import {
 } from "node:fs";
 import { dirname } from "node:path";
 import { groupFile, hostsFile, passwdFile } from "../../user-names.ts";
-import { shellQuoted } from "../../../base/shell-quoted.ts";
+import { shellQuoted } from "../../../base/shell-words.ts";
 import type { HostRoot } from "./host-root.ts";
 import type { HostTools } from "./host-tools.ts";
 import type { Interpreters } from "../interpreters.ts";

@@ -1,6 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { readProcessStat } from "../../../base/process-stat.ts";
-import { threadsOf } from "../../../base/read-from-threads.ts";
+import { readProcessStat, threadsOf } from "../../../base/process-stat.ts";
 
 /** Process id of the parent, or null when there is no such process. */
 export function parentOf(processId: number): number | null {

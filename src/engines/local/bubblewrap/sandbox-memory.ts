@@ -2,7 +2,7 @@ import { unknownStats, type ContainerStats } from "../../container-stats.ts";
 import { childrenOf, familyOf } from "./process-family.ts";
 import { readFileSync } from "node:fs";
 import { kibibyte } from "../../../base/bytes.ts";
-import { readFromThreads } from "../../../base/read-from-threads.ts";
+import { readFromThreads } from "../../../base/process-stat.ts";
 
 /** Memory of a process and everything it has started, as far as the kernel reports it for each process. */
 function familyMemoryBytes(processId: number): number {

@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { kibibyte } from "../../../base/bytes.ts";
-import { readFromThreads } from "../../../base/read-from-threads.ts";
+import { readFromThreads } from "../../../base/process-stat.ts";
 
 /** Memory of a process, or of several together. */
 export interface MemoryUse {

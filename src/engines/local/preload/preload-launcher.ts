@@ -10,7 +10,7 @@ import { memoryIntervalMs } from "./memory-use.ts";
 import { spawn } from "node:child_process";
 import { readdirSync, readlinkSync, statSync } from "node:fs";
 import { setTimeout } from "node:timers/promises";
-import { readFromThreads } from "../../../base/read-from-threads.ts";
+import { readFromThreads } from "../../../base/process-stat.ts";
 
 /** How a process is recognised as a container's, however it got away from the program that started it. */
 interface StrayMarks {

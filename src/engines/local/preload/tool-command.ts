@@ -1,5 +1,5 @@
 import { GloveboxError } from "../../../errors/glovebox-error.ts";
-import { wheelsOnlyPip } from "../../../policy/wheels-only.ts";
+import { wheelsOnlyPip } from "../../../policy/install-policy.ts";
 import type { ArrangeProgram, HostProgram, ProgramRequest } from "./host-program.ts";
 
 /** Tools of the host that install packages; null for one that it has not. */

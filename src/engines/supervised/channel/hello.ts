@@ -1,5 +1,5 @@
 import { parseMountTable, type MountEntry } from "../../../base/mount-table.ts";
-import type { SyscallArchitecture } from "../../../policy/seccomp/syscall-numbers.ts";
+import type { SyscallArchitecture } from "../../../policy/seccomp/syscalls.ts";
 import { factBits, frameLimits, protocolVersion, setupFlags } from "../frames/frame-table.ts";
 import { ProtocolError, type FrameFields } from "../frames/frame.ts";
 import type { WindowSizes } from "./output-windows.ts";

@@ -1,5 +1,4 @@
-import { settlesWithin } from "../../../base/abort.ts";
-import { Deadline } from "../../../base/deadline.ts";
+import { settlesWithin, Deadline } from "../../../base/abort.ts";
 import { GloveboxError } from "../../../errors/glovebox-error.ts";
 import type { ContainerState } from "../../engine.ts";
 import type { ChannelEnd } from "../channel/channel-end.ts";

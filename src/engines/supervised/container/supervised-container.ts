@@ -33,7 +33,7 @@ import { reachAddress } from "./reach-address.ts";
 import { startFailure } from "./start-failure.ts";
 import { assertPort, connectionLost, nothingListens } from "../../port-errors.ts";
 import { errnoName, type LinuxErrno } from "../frames/linux-errno.ts";
-import { canonicalName } from "../../../policy/network/domain-name.ts";
+import { canonicalName } from "../../../policy/network/domain-names.ts";
 
 /** Names that are told of one hearing: a program may ask for as many as it likes. */
 const maxNames = 20;

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { agentVariables } from "../../../policy/agent-variable-table.ts";
-import { agentNames } from "../../../policy/agent-names.ts";
+import { agentVariables, agentNames } from "../../../policy/known-agents.ts";
 import type { AgentTurn } from "./agent-program.ts";
 import { agentTable, isAgentName } from "./agent-table.ts";
 

@@ -1,4 +1,4 @@
-import { agentNames, type AgentName } from "../../../policy/agent-names.ts";
+import { agentNames, type AgentName } from "../../../policy/known-agents.ts";
 import type { AgentProgram } from "./agent-program.ts";
 import { claude } from "./claude.ts";
 import { codex } from "./codex.ts";

@@ -1,5 +1,5 @@
 import type { Variables } from "./agent-program.ts";
-import { keyVariablesOf } from "../../../policy/agent-variables.ts";
+import { keyVariablesOf } from "../../../policy/known-agents.ts";
 
 /** A model to register with pi; `/app/pi-model.mjs` reads it from `GLOVEBOX_PI_MODEL`. */
 interface CustomModel {

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { AgentProgress } from "../work.ts";
-import { agentNames, type AgentName } from "../../../policy/agent-names.ts";
+import { agentNames, type AgentName } from "../../../policy/known-agents.ts";
 import { agentTable } from "./agent-table.ts";
 import { parseJsonObject, type JsonObject } from "./json-fields.ts";
 import { readEventsOf } from "../work-in-sandbox.ts";

@@ -1,4 +1,4 @@
-import { RingOutput } from "../../../base/streams/ring-output.ts";
+import { RingOutput } from "../../../base/streams/collected-bytes.ts";
 import type { EgressConnection } from "../../../egress/egress-connection.ts";
 import type { NetworkGrant } from "../../../egress/network-access.ts";
 import { Redaction } from "../../../policy/redaction.ts";

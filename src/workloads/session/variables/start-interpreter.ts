@@ -1,6 +1,6 @@
 import { runtimeOf, type RuntimeName } from "../../../languages/language-table.ts";
 import type { CallOptions } from "../../../engines/engine.ts";
-import { codeFolder } from "../../../policy/session-profile.ts";
+import { codeFolder } from "../../../policy/profile.ts";
 import { GloveboxError } from "../../../errors/glovebox-error.ts";
 import type { Notebook } from "../../../languages/language.ts";
 import { readRunnerFile } from "../../program/read-runner.ts";
