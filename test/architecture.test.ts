@@ -161,7 +161,7 @@ describe("what the import table refuses", () => {
     [
       "what handlers share in the library",
       "src/library/x.ts",
-      `import { handle } from "../operations/handling/handler.ts";`,
+      `import { handle } from "../operations/handler.ts";`,
       /layer library may not import layer handlers/,
     ],
     ["an engine in the library's entry", "src/index.ts", `export { a } from "./engines/engine.ts";`, /layer engines/],

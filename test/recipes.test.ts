@@ -25,7 +25,7 @@ export const greetContract = defineOperation({
 `;
 
 const greetHandler = `
-import { handle } from "./handling/handler.ts";
+import { handle } from "./handler.ts";
 import { greetContract } from "./greet-contract.ts";
 
 export const greetHandler = handle(greetContract, ({ now }, { name }) =>
@@ -34,7 +34,7 @@ export const greetHandler = handle(greetContract, ({ now }, { name }) =>
 
 const toyDoor = `
 import { createInterface } from "node:readline";
-import { loadHostConfig } from "../config/host-config.ts";
+import { loadHostConfig } from "../config/load-config.ts";
 import { toGloveboxError } from "../errors/glovebox-error.ts";
 import { parseRequest } from "../operations/contract/parse-request.ts";
 import { operationTable } from "../operations/table.ts";
@@ -115,7 +115,7 @@ describe("the recipes of docs/architecture.md", () => {
     const printed = await checkout.print(`
       import { operationTable as operations } from "./src/operations/table.ts";
       import { apiDocument } from "./src/http/document.ts";
-      import { offeredTools } from "./src/mcp/tools/offered-tool.ts";
+      import { offeredTools } from "./src/mcp/tools/tool-profiles.ts";
       const { paths } = apiDocument({ version: "1", operations });
       const tools = offeredTools(operations, ["all"]).map(({ name }) => name);
       console.log(JSON.stringify({ route: Object.keys(paths["/api/greet"]), isTool: tools.includes("greet") }));

@@ -4,14 +4,13 @@ import { engineChoices } from "../config/engine-words.ts";
 import { agentNames } from "../policy/known-agents.ts";
 import { invalidField } from "../errors/glovebox-error.ts";
 import { runAgentContract, type RunAgentResponse } from "../operations/agent-contract.ts";
-import type { CommandIo, SetExitCode } from "./command-io.ts";
+import { ProgramOutput, type CommandIo, type SetExitCode } from "./command-io.ts";
 import { exitCodeOf, exitCodes } from "./exit-code.ts";
 import { openCalls } from "./open-calls.ts";
 import { describeError } from "./output/error-report.ts";
 import { LiveEvents } from "./output/live-events.ts";
-import { nameOption, quietOption } from "./output/name-option.ts";
-import { ProgramOutput } from "./output/program-output.ts";
-import { escapeLine } from "./output/terminal-escape.ts";
+import { nameOption, quietOption } from "./output/option-words.ts";
+import { escapeLine } from "./output/terminal-text.ts";
 import { definedOnly, limitsOfOptions, parseNetworkOption } from "./run-options.ts";
 
 /** Options of `glovebox agent` and `glovebox agent run` as the parser leaves them. */

@@ -113,7 +113,7 @@ export const commandTable: readonly CommandRow[] = [
     group: groups.look,
     examples: ["glovebox stats", "glovebox stats --once web"],
     next: "`glovebox logs` shows what a busy sandbox does; `glovebox rm` ends it.",
-    load: async () => (await import("./commands/stats-command.ts")).addStatsCommand,
+    load: async () => (await import("./commands/sandboxes-commands.ts")).addStatsCommand,
   },
   {
     name: "rm",
@@ -182,7 +182,7 @@ export const commandTable: readonly CommandRow[] = [
     group: groups.here,
     examples: ["glovebox images", "glovebox images pull python:3.12-slim"],
     next: "`glovebox prepare` gets all that is missing.",
-    load: async () => (await import("./commands/images-command.ts")).addImagesCommand,
+    load: async () => (await import("./commands/images-commands.ts")).addImagesCommand,
   },
   {
     name: "prepare",
@@ -191,7 +191,7 @@ export const commandTable: readonly CommandRow[] = [
     group: groups.here,
     examples: ["glovebox prepare", "glovebox prepare --export ./prepared"],
     next: "`glovebox images` shows what is here.",
-    load: async () => (await import("./commands/prepare-command.ts")).addPrepareCommand,
+    load: async () => (await import("./commands/images-commands.ts")).addPrepareCommand,
   },
   {
     name: "packages",

@@ -4,10 +4,13 @@ import { engineNames } from "../config/engine-words.ts";
 import { agentNames } from "../policy/known-agents.ts";
 import { mcpClients } from "../mcp/clients.ts";
 import { isolationLevels } from "../operations/contract/wire-values.ts";
-import { completedShells } from "./completed-shells.ts";
+
+/** Shells that completion supports. */
+export const completedShells = ["bash", "zsh", "fish"] as const;
+export type CompletedShell = (typeof completedShells)[number];
 
 /** One option of a command. */
-export interface OptionNode {
+interface OptionNode {
   /** As help shows it: `-c, --code <code>`. */
   readonly flags: string;
   /** `--code`. */

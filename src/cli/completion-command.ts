@@ -1,8 +1,7 @@
 import type { Command } from "commander";
 import { invalidField } from "../errors/glovebox-error.ts";
 import type { CommandIo, SetExitCode } from "./command-io.ts";
-import { commandNodes, type CommandNode } from "./command-tree.ts";
-import { completedShells, type CompletedShell } from "./completed-shells.ts";
+import { commandNodes, completedShells, type CommandNode, type CompletedShell } from "./command-tree.ts";
 
 const isCompleted = (shell: string): shell is CompletedShell => (completedShells as readonly string[]).includes(shell);
 

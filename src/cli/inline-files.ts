@@ -4,7 +4,7 @@ import { formatBytes } from "../base/bytes.ts";
 import { pathBelow } from "../base/portable-path.ts";
 import { readHost } from "../config/host/host.ts";
 import { errorCode, GloveboxError, invalidField } from "../errors/glovebox-error.ts";
-import { readWithoutLinks } from "../transfer/read-file.ts";
+import { readWithoutLinks } from "../transfer/local-files.ts";
 
 /** A context file as a request carries it. */
 interface InlineFile {

@@ -1,14 +1,31 @@
+import { untilWritable } from "../base/streams/chunks.ts";
+import { readLogsContract, type ReadLogsResponse, type ReadLogsRequest } from "../operations/logs-contract.ts";
+import type { CommandIo, OutputStream, SetExitCode } from "./command-io.ts";
+import { escapeControls, escapeLine } from "./output/terminal-text.ts";
 import { Option, type Command } from "commander";
 import { GloveboxError, invalidField } from "../errors/glovebox-error.ts";
 import { followLog } from "../library/objects/follow-log.ts";
 import { logStreams } from "../operations/contract/wire-values.ts";
-import { readLogsContract, type ReadLogsRequest } from "../operations/logs-contract.ts";
 import { listSandboxesContract } from "../operations/sandboxes-contract.ts";
-import type { CommandIo, SetExitCode } from "./command-io.ts";
 import { openCalls, type CommandCalls } from "./open-calls.ts";
-import { sandboxWords } from "./output/name-option.ts";
-import { printEntry, printJson, type LogEntry } from "./print-entry.ts";
+import { sandboxWords } from "./output/option-words.ts";
 import { parseDuration } from "../base/duration.ts";
+
+export type LogEntry = ReadLogsResponse["entries"][number];
+
+/** Prints an entry: a program's line to the stream that it came from, Glovebox's own lines to stderr. */
+export async function printEntry(entry: LogEntry, { stdout, stderr }: CommandIo): Promise<void> {
+  const { stream, message, partial, dropped } = entry;
+  if (stream === "system" || dropped !== undefined) return put(stderr, `glovebox: ${escapeLine(message)}\n`);
+  const target = stream === "stdout" ? stdout : stderr;
+  const text = target.isTTY === true ? escapeControls(message) : message;
+  return put(target, partial === true ? text : `${text}\n`);
+}
+
+/** Prints an entry as one line of JSON. */
+export function printJson(entry: LogEntry, { stdout }: CommandIo): Promise<void> {
+  return put(stdout, `${JSON.stringify(entry)}\n`);
+}
 
 interface LogsOptions {
   readonly follow?: boolean;
@@ -43,6 +60,32 @@ export function addLogsCommand(program: Command, io: CommandIo, setExitCode: Set
       }
       setExitCode(0);
     });
+}
+
+/** An offset as typed. @throws INVALID_REQUEST naming the option */
+export function parseOffset(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  if (!/^\d{1,15}$/.test(text)) throw invalidField("--offset", "a whole number such as 120", text);
+  return Number(text);
+}
+
+/**
+ * A time as typed, in milliseconds since the epoch: a duration ago (`10m`), or a date (`2026-11-22T21:30:00Z`).
+ * @throws INVALID_REQUEST naming the option
+ */
+export function parseSince(text: string | undefined, nowMs: number): number | undefined {
+  if (text === undefined) return undefined;
+  if (/^\d{4}-\d\d-\d\d/.test(text)) {
+    const date = Date.parse(text);
+    if (Number.isNaN(date)) throw invalidField("--since", "a time such as 2026-11-22T21:30:00Z, or 10m", text);
+    return date;
+  }
+  return nowMs - parseDuration(text, "--since");
+}
+
+async function put(target: OutputStream, text: string): Promise<void> {
+  if (target.destroyed) return;
+  if (!target.write(text)) await untilWritable(target);
 }
 
 /** @throws NOT_FOUND if there is none, INVALID_REQUEST naming the candidates if there are several */
@@ -85,25 +128,4 @@ function entriesOf(
     id = page.container_id;
     return { entries: page.entries, nextOffset: page.next_offset, isOver: page.is_over };
   }, options);
-}
-
-/** An offset as typed. @throws INVALID_REQUEST naming the option */
-export function parseOffset(text: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
-  if (!/^\d{1,15}$/.test(text)) throw invalidField("--offset", "a whole number such as 120", text);
-  return Number(text);
-}
-
-/**
- * A time as typed, in milliseconds since the epoch: a duration ago (`10m`), or a date (`2026-11-22T21:30:00Z`).
- * @throws INVALID_REQUEST naming the option
- */
-export function parseSince(text: string | undefined, nowMs: number): number | undefined {
-  if (text === undefined) return undefined;
-  if (/^\d{4}-\d\d-\d\d/.test(text)) {
-    const date = Date.parse(text);
-    if (Number.isNaN(date)) throw invalidField("--since", "a time such as 2026-11-22T21:30:00Z, or 10m", text);
-    return date;
-  }
-  return nowMs - parseDuration(text, "--since");
 }

@@ -2,7 +2,7 @@ import { readServerAddress, type ServerAddress } from "../config/server-access.t
 import type { OperationCall, OperationContract, ResponseOf } from "../operations/contract/operation-contract.ts";
 import { parseRequest } from "../operations/contract/parse-request.ts";
 import type { Caller } from "../library/objects/calls.ts";
-import { plainLog } from "./output/plain-log.ts";
+import { plainLog } from "./command-io.ts";
 import path from "node:path";
 import { invalidField } from "../errors/glovebox-error.ts";
 

@@ -3,8 +3,16 @@ import { engineChoices } from "../config/engine-words.ts";
 import type { CommandIo, SetExitCode } from "./command-io.ts";
 import { openCalls, type CommandCalls } from "./open-calls.ts";
 import { LiveEvents } from "./output/live-events.ts";
-import { nameOption, quietOption } from "./output/name-option.ts";
-import { pathAndCommand } from "./path-and-command.ts";
+import { nameOption, quietOption, withOptionWords } from "./output/option-words.ts";
+import {
+  pathAndCommand,
+  definedOnly,
+  limitsOfOptions,
+  parseNetworkOption,
+  parseVariable,
+  secretsOf,
+  toShellLine,
+} from "./run-options.ts";
 import { GloveboxError, invalidField } from "../errors/glovebox-error.ts";
 import { followLog } from "../library/objects/follow-log.ts";
 import { readLogsContract } from "../operations/logs-contract.ts";
@@ -16,13 +24,10 @@ import {
   type StartPreviewResponse,
 } from "../operations/previews-contract.ts";
 import { exitCodes } from "./exit-code.ts";
-import { printEntry, type LogEntry } from "./print-entry.ts";
+import { printEntry, type LogEntry } from "./logs-command.ts";
 import { describeError } from "./output/error-report.ts";
-import { withOptionWords } from "./output/option-words.ts";
 import { spawn } from "node:child_process";
 import { browserCommand } from "./browser-command.ts";
-import { definedOnly, limitsOfOptions, parseNetworkOption, parseVariable, secretsOf } from "./run-options.ts";
-import { toShellLine } from "./shell-line.ts";
 
 const repeated = (value: string, before: readonly string[]): readonly string[] => [...before, value];
 

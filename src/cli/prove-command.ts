@@ -9,7 +9,7 @@ import type { CommandIo } from "./command-io.ts";
 import { exitCodes } from "./exit-code.ts";
 import type { CommandCalls } from "./open-calls.ts";
 import { LiveEvents } from "./output/live-events.ts";
-import { escapeLine } from "./output/terminal-escape.ts";
+import { escapeLine } from "./output/terminal-text.ts";
 
 /** The options of `glovebox doctor` that apply to a proof. */
 export interface ProveOptions {

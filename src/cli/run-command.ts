@@ -5,21 +5,19 @@ import { readHost } from "../config/host/host.ts";
 import { invalidField, GloveboxError } from "../errors/glovebox-error.ts";
 import { openCalls } from "./open-calls.ts";
 import { executeCodeContract, type ExecuteResponse } from "../operations/execute-contract.ts";
-import type { CommandIo, SetExitCode } from "./command-io.ts";
+import { ProgramOutput, type CommandIo, type SetExitCode } from "./command-io.ts";
 import { describeError } from "./output/error-report.ts";
 import { LiveEvents } from "./output/live-events.ts";
 import { exitCodeOf } from "./exit-code.ts";
-import { nameOption, quietOption } from "./output/name-option.ts";
-import { ProgramOutput } from "./output/program-output.ts";
-import { escapeLine } from "./output/terminal-escape.ts";
-import { saveArtifacts } from "../transfer/save-artifacts.ts";
+import { nameOption, quietOption } from "./output/option-words.ts";
+import { escapeLine } from "./output/terminal-text.ts";
+import { saveArtifacts, readNamed } from "../transfer/local-files.ts";
 import { inlineFiles } from "./inline-files.ts";
 import { requestOfOptions, type RunOptions } from "./run-options.ts";
 import { buffer } from "node:stream/consumers";
 import { invalidUtf8Offset } from "../base/streams/utf8.ts";
 import { checkCode, maxCodeBytes } from "../policy/request/requested-program.ts";
 import { codingLine } from "../languages/python.ts";
-import { readNamed } from "../transfer/read-file.ts";
 
 const repeated = (value: string, before: readonly string[]): readonly string[] => [...before, value];
 

@@ -1,12 +1,11 @@
 import { GloveboxError, invalidField } from "../errors/glovebox-error.ts";
 import { runInProjectContract, type RunInProjectResponse } from "../operations/project-contract.ts";
-import type { CommandIo } from "./command-io.ts";
+import { ProgramOutput, type CommandIo } from "./command-io.ts";
 import { exitCodeOf } from "./exit-code.ts";
 import { openCalls } from "./open-calls.ts";
 import { describeError } from "./output/error-report.ts";
 import { LiveEvents } from "./output/live-events.ts";
-import { ProgramOutput } from "./output/program-output.ts";
-import { escapeLine } from "./output/terminal-escape.ts";
+import { escapeLine } from "./output/terminal-text.ts";
 import {
   definedOnly,
   limitsOfOptions,
@@ -14,9 +13,9 @@ import {
   parseVariable,
   secretsOf,
   splitPackages,
+  toShellLine,
   type RunOptions,
 } from "./run-options.ts";
-import { toShellLine } from "./shell-line.ts";
 
 /** Options of `glovebox run` that only apply to a program without a project, by their names in the parser. */
 const ofPrograms = ["code", "language", "runtime", "file", "artifact", "output"] as const;

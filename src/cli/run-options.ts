@@ -5,6 +5,8 @@ import { parseBytes } from "../base/bytes.ts";
 import { parseDuration } from "../base/duration.ts";
 import { invalidField } from "../errors/glovebox-error.ts";
 import type { ExecuteRequest } from "../operations/execute-contract.ts";
+import type { Command } from "commander";
+import { wordsAsShellLine } from "../base/shell-words.ts";
 
 /** Options of `glovebox run` as the parser leaves them. */
 export interface RunOptions {
@@ -69,12 +71,6 @@ export function requestOfOptions(
   return definedOnly(request);
 }
 
-/** Without globs, `--output` saves everything the program created. */
-function artifactsOf({ artifact, output }: RunOptions): readonly string[] | undefined {
-  if (artifact.length > 0) return artifact;
-  return output === undefined ? undefined : ["**"];
-}
-
 /** The limits that options name. @throws INVALID_REQUEST naming the option */
 export function limitsOfOptions(
   options: Pick<RunOptions, "cpus" | "memory" | "timeout" | "pids" | "disk">,
@@ -113,22 +109,9 @@ export function parseNetworkOption(text: string | undefined): string | readonly 
   return text.split(",").map((domain) => domain.trim());
 }
 
-/** `auto` and `none` are also npm packages: `auto@latest` means the package. */
-function parsePackages(text: string): readonly string[] | "auto" {
-  if (text === "none") return [];
-  return text === "auto" ? text : splitPackages(text);
-}
-
 /** A comma within a package's versions or extras, as in `requests[socks]>=2,<3`, does not separate. */
 export function splitPackages(text: string): readonly string[] {
   return text.split(/,(?=\s*[@A-Za-z0-9])(?![^[]*\])/).map((spec) => spec.trim());
-}
-
-function parseNumber(text: string | undefined, option: string): number | undefined {
-  if (text === undefined) return undefined;
-  const value = Number(text);
-  if (text.trim() === "" || Number.isNaN(value)) throw invalidField(option, "a number", text);
-  return value;
 }
 
 /** Only the fields that have a value. */
@@ -159,10 +142,57 @@ export function languageOfProgram(file: string | null, code: string): LanguageNa
   );
 }
 
+/** A project's folder and what runs in it, as `[path] -- [command...]` gives them. */
+export interface PathAndCommand {
+  readonly path: string | undefined;
+  readonly command: readonly string[];
+}
+
+/**
+ * Operands of a command that takes an optional folder before `--` and a command after it. The parser counts operands
+ * only, so that the first word after `--` becomes the folder if none came before.
+ */
+export function pathAndCommand(program: Command, path: string | undefined, command: readonly string[]): PathAndCommand {
+  if (path === undefined || !beginsBehindDashes(program, 1 + command.length)) return { path, command };
+  return { path: undefined, command: [path, ...command] };
+}
+
+/** A single argument is a shell line already; several are a program and its arguments, taken literally. */
+export function toShellLine(command: readonly string[]): string {
+  return command.length === 1 ? (command[0] ?? "") : wordsAsShellLine(command);
+}
+
+/** Without globs, `--output` saves everything the program created. */
+function artifactsOf({ artifact, output }: RunOptions): readonly string[] | undefined {
+  if (artifact.length > 0) return artifact;
+  return output === undefined ? undefined : ["**"];
+}
+
+/** `auto` and `none` are also npm packages: `auto@latest` means the package. */
+function parsePackages(text: string): readonly string[] | "auto" {
+  if (text === "none") return [];
+  return text === "auto" ? text : splitPackages(text);
+}
+
+function parseNumber(text: string | undefined, option: string): number | undefined {
+  if (text === undefined) return undefined;
+  const value = Number(text);
+  if (text.trim() === "" || Number.isNaN(value)) throw invalidField(option, "a number", text);
+  return value;
+}
+
 function languageOfShebang(code: string): Language | undefined {
   const words = /^#!([^\r\n]+)/.exec(code)?.[1]?.trim().split(/\s+/) ?? [];
   const [first = "", ...rest] = words.map((word) => word.split("/").at(-1) ?? "");
   // `env`'s own options and variables come before the interpreter.
   const name = first === "env" ? rest.find((word) => !/^-|=/.test(word)) : first;
   return languageTable.find(({ shebang }) => shebang.test(name ?? ""));
+}
+
+/** Whether all operands come after `--`. */
+function beginsBehindDashes(program: Command, operands: number): boolean {
+  // What was typed; commander keeps it, but its types leave it out.
+  const { rawArgs = [] } = program as unknown as { readonly rawArgs?: readonly string[] };
+  const dashes = rawArgs.indexOf("--");
+  return dashes !== -1 && rawArgs.length - dashes - 1 === operands;
 }

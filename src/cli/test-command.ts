@@ -4,19 +4,24 @@ import { engineChoices } from "../config/engine-words.ts";
 import { readHost } from "../config/host/host.ts";
 import { errorCode, GloveboxError, invalidField } from "../errors/glovebox-error.ts";
 import { countsLine, runTestsContract, type RunTestsResponse } from "../operations/tests-contract.ts";
-import type { CommandIo, SetExitCode } from "./command-io.ts";
+import { ProgramOutput, type CommandIo, type SetExitCode } from "./command-io.ts";
 import { exitCodes } from "./exit-code.ts";
 import { openCalls } from "./open-calls.ts";
-import { pathAndCommand, type PathAndCommand } from "./path-and-command.ts";
+import {
+  pathAndCommand,
+  toShellLine,
+  definedOnly,
+  limitsOfOptions,
+  parseNetworkOption,
+  parseVariable,
+  type PathAndCommand,
+} from "./run-options.ts";
 import { describeError } from "./output/error-report.ts";
 import { LiveEvents } from "./output/live-events.ts";
-import { nameOption, quietOption } from "./output/name-option.ts";
-import { ProgramOutput } from "./output/program-output.ts";
-import { escapeLine } from "./output/terminal-escape.ts";
+import { nameOption, quietOption } from "./output/option-words.ts";
+import { escapeLine } from "./output/terminal-text.ts";
 import { inlineFiles } from "./inline-files.ts";
-import { saveFile } from "../transfer/save-file.ts";
-import { toShellLine } from "./shell-line.ts";
-import { definedOnly, limitsOfOptions, parseNetworkOption, parseVariable } from "./run-options.ts";
+import { saveFile } from "../transfer/local-files.ts";
 
 const repeated = (value: string, before: readonly string[]): readonly string[] => [...before, value];
 

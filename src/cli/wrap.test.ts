@@ -1,8 +1,7 @@
 import { PassThrough, Writable } from "node:stream";
 import { setTimeout } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { ClientInput, DiagnosticOutput, LineBound } from "./wrap-command.ts";
-import { requestOfWrap } from "./wrap-options.ts";
+import { ClientInput, DiagnosticOutput, LineBound, requestOfWrap } from "./wrap-command.ts";
 
 const bytes = (text: string): Uint8Array => Buffer.from(text);
 const request = (given: object): Record<string, unknown> =>

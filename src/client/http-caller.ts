@@ -11,10 +11,20 @@ import {
 import type { Caller } from "../library/objects/calls.ts";
 import type { HttpCallerOptions } from "./connect-options.ts";
 import { pause } from "../library/objects/pause.ts";
-import { brokenConnection, strangeAnswer, cutAnswer } from "./network-failure.ts";
-import { checkedResponse, errorOfWire, eventOf } from "./wire-answer.ts";
+import {
+  brokenConnection,
+  strangeAnswer,
+  cutAnswer,
+  checkedResponse,
+  errorOfWire,
+  eventOf,
+  pathOfFields,
+  pathSegment,
+  requestOfRoute,
+  unsupported,
+  type RouteRequest,
+} from "./wire-call.ts";
 import { liveCall } from "./live-call.ts";
-import { pathOfFields, pathSegment, requestOfRoute, unsupported, type RouteRequest } from "./request-of-route.ts";
 import {
   ownSandboxesSchema,
   removedSandboxSchema,

@@ -9,8 +9,7 @@ import {
   type ClientMessage,
   type LiveEvent,
 } from "../operations/contract/wire-messages.ts";
-import { cutAnswer, strangeAnswer } from "./network-failure.ts";
-import { checkedResponse, errorOfWire, eventOf } from "./wire-answer.ts";
+import { cutAnswer, strangeAnswer, checkedResponse, errorOfWire, eventOf } from "./wire-call.ts";
 
 interface LiveOutputOptions {
   /** Awaited before more is requested. */

@@ -1,13 +1,12 @@
 import type { VNode, RefObject } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { watchHistory, watchLists, alerts, history, running, type SandboxRow } from "./lists.ts";
+import { watchHistory, watchLists, alerts, history, running, type SandboxRow, type JoinedAlert } from "./lists.ts";
 import { route, addressOf, sections, goTo, type Section, type Tab } from "./route.ts";
 import { session, signOut, signIn } from "./session.ts";
 import { HistoryList } from "./views/history-list.tsx";
 import { RunDetail } from "./views/run-detail.tsx";
 import { RunningList } from "./views/running-list.tsx";
 import { signal } from "@preact/signals";
-import type { JoinedAlert } from "./join-alerts.ts";
 import { agoText, durationText } from "./amounts.ts";
 import { Untrusted } from "./untrusted.tsx";
 import { Badge } from "./views/badge.tsx";

@@ -1,10 +1,29 @@
 import { session, sessionIsOpen, signOut } from "./session.ts";
-import { failureOfAnswer, failureOfConnection } from "./api-failure.ts";
+
+/** Why the server did not do what was asked, or did not answer. */
+export class ApiFailure extends Error {
+  /** 0: there was no answer. */
+  readonly status: number;
+  readonly errorType: string;
+  readonly suggestion: string;
+  /** When to ask again; null: not said. */
+  readonly retryAfterSeconds: number | null;
+
+  constructor(facts: Pick<ApiFailure, "status" | "errorType" | "message" | "suggestion" | "retryAfterSeconds">) {
+    super(facts.message);
+    ({
+      status: this.status,
+      errorType: this.errorType,
+      suggestion: this.suggestion,
+      retryAfterSeconds: this.retryAfterSeconds,
+    } = facts);
+  }
+}
 
 /** An answer that takes longer will not come. */
 const answerWithinMs = 60_000;
 
-export interface AskOptions {
+interface AskOptions {
   readonly query?: Readonly<Record<string, string | number | undefined>>;
   readonly signal?: AbortSignal;
 }
@@ -52,4 +71,90 @@ export async function ask<Answer>(
 /** A path below `/api/sandbox`, whatever the id holds. */
 export function sandboxPath(id: string, rest = ""): string {
   return `/api/sandbox/${encodeURIComponent(id)}${rest}`;
+}
+
+interface PollOptions {
+  readonly eachMs: number;
+  /** Receives why a turn failed; null when one succeeds. */
+  readonly onFailure: (failure: ApiFailure | null) => void;
+}
+
+const longestWaitMs = 30_000;
+
+/**
+ * Asks again and again until the returned function is called, or the work says that it is done. While nobody sees the page
+ * it waits; after a failure it waits longer, and as long as the server says.
+ */
+export function poll(work: (signal: AbortSignal) => Promise<boolean>, { eachMs, onFailure }: PollOptions): () => void {
+  const stop = new AbortController();
+  const { signal } = stop;
+  const run = async (): Promise<void> => {
+    let failures = 0;
+    while (!signal.aborted) {
+      await untilVisible(signal);
+      if (signal.aborted) return;
+      let waitMs = eachMs;
+      try {
+        const isDone = await work(signal);
+        if (signal.aborted) return;
+        failures = 0;
+        onFailure(null);
+        if (isDone) return;
+      } catch (error) {
+        if (signal.aborted) return;
+        if (!(error instanceof ApiFailure)) throw error;
+        onFailure(error);
+        if (error.status === 401) return;
+        failures += 1;
+        waitMs = Math.min(longestWaitMs, (error.retryAfterSeconds ?? 0) * 1_000 + eachMs * 2 ** Math.min(failures, 4));
+      }
+      await pause(waitMs, signal);
+    }
+  };
+  void run();
+  return () => stop.abort();
+}
+
+/** Resolves after so long, or when the signal aborts. */
+export async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  signal.addEventListener("abort", () => resolve(), { once: true });
+  await promise;
+  clearTimeout(timer);
+}
+
+async function untilVisible(signal: AbortSignal): Promise<void> {
+  if (document.visibilityState === "visible" || signal.aborted) return;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  document.addEventListener("visibilitychange", () => resolve(), { once: true });
+  signal.addEventListener("abort", () => resolve(), { once: true });
+  await promise;
+}
+
+/** The failure that an answer describes, whatever its body is. */
+function failureOfAnswer(status: number, retryAfter: string | null, body: unknown): ApiFailure {
+  const { error_type, message, suggestion } = (typeof body === "object" && body !== null ? body : {}) as Readonly<
+    Record<string, unknown>
+  >;
+  const seconds = Number(retryAfter ?? Number.NaN);
+  return new ApiFailure({
+    status,
+    errorType: typeof error_type === "string" ? error_type : "INTERNAL",
+    message: typeof message === "string" ? message : `The server answered with status ${status}.`,
+    suggestion: typeof suggestion === "string" ? suggestion : "",
+    retryAfterSeconds: seconds > 0 ? seconds : null,
+  });
+}
+
+/** When nothing answered. */
+function failureOfConnection(): ApiFailure {
+  return new ApiFailure({
+    status: 0,
+    errorType: "NETWORK_ERROR",
+    message: "The server does not answer.",
+    suggestion: "See whether `glovebox serve` still runs. This page goes on by itself when it does.",
+    retryAfterSeconds: null,
+  });
 }

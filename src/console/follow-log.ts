@@ -1,9 +1,70 @@
 import { signal, type ReadonlySignal } from "@preact/signals";
 import type { ReadLogsResponse } from "../operations/logs-contract.ts";
-import { ApiFailure } from "./api-failure.ts";
-import { ask, sandboxPath } from "./ask.ts";
-import { pause } from "./polling.ts";
-import { appended, emptyWindow, prepended, windowBounds, type LogLine, type LogWindow } from "./log-window.ts";
+import { ApiFailure, ask, sandboxPath, pause } from "./ask.ts";
+
+/** A line of a log, as far as it is shown. */
+export interface LogLine {
+  readonly offset: number;
+  readonly timestamp: string;
+  readonly stream: "stdout" | "stderr" | "system";
+  readonly message: string;
+  readonly partial?: boolean | undefined;
+  readonly dropped?: number | undefined;
+}
+
+/** The part of a log that the page holds: no more than this, however long the log is. */
+interface LogWindow {
+  readonly lines: readonly LogLine[];
+  /** Of all lines together. */
+  readonly characters: number;
+  /** Where the log continues after the last line. */
+  readonly nextOffset: number;
+  /** Whether newer lines exist that are not held: they are fetched when they are wanted. */
+  readonly isBehind: boolean;
+}
+
+export const emptyWindow: LogWindow = { lines: [], characters: 0, nextOffset: 0, isBehind: false };
+
+/** Bounds of a window. */
+export const windowBounds = { lines: 10_000, characters: 8 * 1024 * 1024 } as const;
+
+/** The window with lines behind its last; the oldest leave it. */
+export function appended(window: LogWindow, added: readonly LogLine[]): LogWindow {
+  const fresh = added.filter(({ offset }) => offset >= window.nextOffset);
+  const last = fresh.at(-1);
+  if (last === undefined) return window;
+  const lines = [...window.lines, ...fresh];
+  let characters = window.characters + charactersOf(fresh);
+  let first = 0;
+  while (
+    lines.length - first > windowBounds.lines ||
+    (characters > windowBounds.characters && first < lines.length - 1)
+  ) {
+    characters -= lines[first]?.message.length ?? 0;
+    first += 1;
+  }
+  return { ...window, lines: first === 0 ? lines : lines.slice(first), characters, nextOffset: endOf(last) };
+}
+
+/** The window with lines before its first; the newest leave it, and are fetched again when they are wanted. */
+export function prepended(window: LogWindow, added: readonly LogLine[]): LogWindow {
+  const firstOffset = window.lines[0]?.offset ?? window.nextOffset;
+  const lines = [...added.filter(({ offset }) => offset < firstOffset), ...window.lines];
+  let characters = window.characters + charactersOf(added);
+  let { nextOffset, isBehind } = window;
+  while (lines.length > windowBounds.lines || (characters > windowBounds.characters && lines.length > 1)) {
+    const last = lines.pop();
+    characters -= last?.message.length ?? 0;
+    nextOffset = last?.offset ?? nextOffset;
+    isBehind = true;
+  }
+  return { lines, characters, nextOffset, isBehind };
+}
+
+/** Whether lines before the first exist. */
+export function hasEarlier({ lines }: LogWindow): boolean {
+  return (lines[0]?.offset ?? 0) > 0;
+}
 
 interface LogSocketOptions {
   /** The first line that is wanted. */
@@ -17,42 +78,6 @@ interface LogSocketOptions {
 const gatherMs = 80;
 /** The log's end, in WebSocket's codes. */
 const normalEnd = 1000;
-
-/**
- * Follows a log over a WebSocket, which a ticket opens: the token itself never stands in an address. Resolves to `over`
- * at the log's end, to `broken` when the connection ends before.
- * @throws ApiFailure
- */
-async function openLogSocket(id: string, { offset, signal, onLines }: LogSocketOptions): Promise<"over" | "broken"> {
-  const { ticket } = await ask<{ readonly ticket: string }>("POST", "/api/tickets", { signal });
-  const address = new URL(
-    `${sandboxPath(id, "/logs")}?${new URLSearchParams({ offset: String(offset), ticket })}`,
-    location.href,
-  );
-  address.protocol = location.protocol === "https:" ? "wss:" : "ws:";
-  const socket = new WebSocket(address);
-  const end = Promise.withResolvers<"over" | "broken">();
-  let gathered: LogLine[] = [];
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const handOn = (): void => {
-    timer = undefined;
-    const lines = gathered;
-    gathered = [];
-    if (!signal.aborted && lines.length > 0) onLines(lines);
-  };
-  socket.addEventListener("message", ({ data }) => {
-    gathered.push(JSON.parse(String(data)) as LogLine);
-    timer ??= setTimeout(handOn, gatherMs);
-  });
-  socket.addEventListener("close", ({ code }) => {
-    clearTimeout(timer);
-    handOn();
-    end.resolve(code === normalEnd ? "over" : "broken");
-  });
-  signal.addEventListener("abort", () => socket.close(), { once: true });
-  if (signal.aborted) socket.close();
-  return end.promise;
-}
 
 export interface LogState {
   readonly window: LogWindow;
@@ -196,4 +221,48 @@ export class FollowedLog {
 /** No connection, or too many requests. */
 function isPassing({ status }: ApiFailure): boolean {
   return status === 0 || status === 429;
+}
+
+function endOf({ offset, dropped }: LogLine): number {
+  return offset + Math.max(1, dropped ?? 1);
+}
+
+function charactersOf(lines: readonly LogLine[]): number {
+  return lines.reduce((sum, { message }) => sum + message.length, 0);
+}
+
+/**
+ * Follows a log over a WebSocket, which a ticket opens: the token itself never stands in an address. Resolves to `over`
+ * at the log's end, to `broken` when the connection ends before.
+ * @throws ApiFailure
+ */
+async function openLogSocket(id: string, { offset, signal, onLines }: LogSocketOptions): Promise<"over" | "broken"> {
+  const { ticket } = await ask<{ readonly ticket: string }>("POST", "/api/tickets", { signal });
+  const address = new URL(
+    `${sandboxPath(id, "/logs")}?${new URLSearchParams({ offset: String(offset), ticket })}`,
+    location.href,
+  );
+  address.protocol = location.protocol === "https:" ? "wss:" : "ws:";
+  const socket = new WebSocket(address);
+  const end = Promise.withResolvers<"over" | "broken">();
+  let gathered: LogLine[] = [];
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const handOn = (): void => {
+    timer = undefined;
+    const lines = gathered;
+    gathered = [];
+    if (!signal.aborted && lines.length > 0) onLines(lines);
+  };
+  socket.addEventListener("message", ({ data }) => {
+    gathered.push(JSON.parse(String(data)) as LogLine);
+    timer ??= setTimeout(handOn, gatherMs);
+  });
+  socket.addEventListener("close", ({ code }) => {
+    clearTimeout(timer);
+    handOn();
+    end.resolve(code === normalEnd ? "over" : "broken");
+  });
+  signal.addEventListener("abort", () => socket.close(), { once: true });
+  if (signal.aborted) socket.close();
+  return end.promise;
 }

@@ -3,8 +3,7 @@ import { useEffect, useMemo, useState, useLayoutEffect, useRef } from "preact/ho
 import { countText } from "./amounts.ts";
 import { Icon } from "./views/icon.tsx";
 import { Failure } from "./views/failure.tsx";
-import { FollowedLog, type LogProspect, type LogState } from "./follow-log.ts";
-import { hasEarlier, type LogLine } from "./log-window.ts";
+import { FollowedLog, hasEarlier, type LogProspect, type LogState, type LogLine } from "./follow-log.ts";
 import { UntrustedOutput } from "./untrusted.tsx";
 
 /** Height of each row, in pixels; the style sheet says the same. */

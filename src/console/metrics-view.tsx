@@ -7,9 +7,7 @@ import uPlot from "uplot";
 import { isDark } from "./theme.ts";
 import { signal, type ReadonlySignal } from "@preact/signals";
 import type { GetMetricsResponse, WireSample } from "../operations/metrics-contract.ts";
-import type { ApiFailure } from "./api-failure.ts";
-import { ask, sandboxPath } from "./ask.ts";
-import { poll } from "./polling.ts";
+import { ask, sandboxPath, poll, type ApiFailure } from "./ask.ts";
 
 const percent = (value: number): string => `${value > 0 && value < 10 ? value.toFixed(1) : Math.round(value)} %`;
 const megabytes = (value: number): string => bytesText(value * 1_000_000);

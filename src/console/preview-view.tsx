@@ -5,9 +5,7 @@ import { Empty } from "./views/empty.tsx";
 import { Failure } from "./views/failure.tsx";
 import { signal, type ReadonlySignal } from "@preact/signals";
 import type { PreviewRow } from "../operations/previews-contract.ts";
-import type { ApiFailure } from "./api-failure.ts";
-import { ask } from "./ask.ts";
-import { poll } from "./polling.ts";
+import { ask, poll, type ApiFailure } from "./ask.ts";
 
 /**
  * What a preview's page may do: run at its own origin, which is never this page's. It cannot navigate this page, open

@@ -1,16 +1,14 @@
 import { E2bRefusal, noSandbox, fieldNotServed, notServed } from "./refusal.ts";
-import { readJson, sendJson, sendNothing, type Exchange } from "./exchange.ts";
-import type { E2bRoute } from "./routes.ts";
-import type { E2bContext } from "./e2b-context.ts";
-import type { E2bCaller, E2bSandbox, E2bSandboxNeeds } from "./e2b-sandbox.ts";
-import { sandboxMetrics } from "./sandbox-metrics.ts";
-import { findTemplate } from "./templates.ts";
+import { readJson, sendJson, sendNothing, type Exchange, type E2bRoute } from "./exchange.ts";
+import type { E2bContext } from "./e2b-request.ts";
+import { findTemplate, type E2bCaller, type E2bSandbox, type E2bSandboxNeeds } from "./e2b-sandbox.ts";
+import { sandboxMetrics } from "./e2b-sandboxes.ts";
 import { z } from "zod";
 import type { Config } from "../config/config.ts";
 import { maxEnvironmentEntries } from "../operations/contract/wire-values.ts";
 import { textsByName } from "../operations/contract/request-schemas.ts";
 import { parseRequest } from "../operations/contract/parse-request.ts";
-import type { SandboxHosts } from "./sandbox-hosts.ts";
+import type { SandboxHosts } from "./sandbox-ports.ts";
 
 /**
  * The version of E2B's daemon whose features are here: with it, the SDKs leave the user to the server, upload plain

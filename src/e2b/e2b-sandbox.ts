@@ -1,4 +1,25 @@
-import type { E2bTemplate } from "./templates.ts";
+import type { Config, ConfiguredTemplate } from "../config/config.ts";
+import { E2bRefusal } from "./refusal.ts";
+import { posix } from "node:path";
+
+/** What a template's name stands for here. */
+export type E2bTemplate = ConfiguredTemplate;
+
+const maxNamed = 20;
+
+/** The template of that name, `:default` and `:latest` included. @throws E2bRefusal 404 that names those that exist */
+export function findTemplate({ templates }: Pick<Config, "templates">, asked: string): E2bTemplate {
+  const name = asked.replace(/:(?:default|latest)$/, "");
+  const found = templates.find((template) => template.name === name);
+  if (found !== undefined) return found;
+  const names = templates.slice(0, maxNamed).map((template) => template.name);
+  const last = templates.length > maxNamed ? `others (${templates.length} in all)` : names.pop();
+  const shown = JSON.stringify(asked.slice(0, 80));
+  throw new E2bRefusal(
+    404,
+    `templateID: expected ${names.join(", ")} or ${last}, got ${shown}. The operator can add it: e2b.templates (GLOVEBOX_E2B_TEMPLATES)`,
+  );
+}
 
 /** Who a sandbox belongs to, as its key was authenticated when it was created. */
 export interface E2bCaller {
@@ -43,4 +64,19 @@ export interface SandboxTarget {
   readonly sandbox: E2bSandbox;
   /** The engine's id of the sandbox that it has now. */
   readonly sandboxId: string;
+}
+
+/** Variables of every program of a sandbox. */
+export function globalVariables({ id, template, envVars }: E2bSandbox): Readonly<Record<string, string>> {
+  return { ...envVars, E2B_SANDBOX: "true", E2B_SANDBOX_ID: id, E2B_TEMPLATE_ID: template.name };
+}
+
+/** Where programs of a sandbox start, and its home. */
+export const homeFolder = "/home/user";
+
+/** A path as clients write it, absolute inside the sandbox. @throws E2bRefusal 400 for an empty one */
+export function absoluteInside(path: string): string {
+  if (path === "") throw new E2bRefusal(400, "path: expected a path inside the sandbox, got nothing");
+  if (path === "~" || path.startsWith("~/")) return posix.join(homeFolder, path.slice(1));
+  return posix.resolve(homeFolder, path);
 }

@@ -20,32 +20,35 @@ import type { Config } from "../config/config.ts";
 import { invalidField } from "../errors/glovebox-error.ts";
 import type { Platform } from "../platform/platform.ts";
 import { controlRoutes } from "./control-routes.ts";
-import type { E2bContext } from "./e2b-context.ts";
-import { findNamed, isForSandbox, partOf, liveTarget, type NamedSandbox } from "./envd/gateway.ts";
-import { PortGates, type AskedPort } from "./envd/port-gates.ts";
+import {
+  findNamed,
+  isForSandbox,
+  partOf,
+  liveTarget,
+  readMessage,
+  parseMessage,
+  runInside,
+  type E2bContext,
+  type NamedSandbox,
+  type RpcCall,
+  type RpcMethod,
+} from "./e2b-request.ts";
+import { PortGates, SandboxHosts, type AskedPort } from "./sandbox-ports.ts";
 import { serveFiles } from "./envd/serve-files.ts";
-import { ProcessTable } from "./envd/process-table.ts";
-import { WatchTable } from "./envd/watch-table.ts";
-import { sendError, sendNothing, sendJson, type Exchange } from "./exchange.ts";
-import { answerOfError, E2bRefusal, notRunning, notServed } from "./refusal.ts";
-import { SandboxHosts } from "./sandbox-hosts.ts";
-import { handleRoute } from "./routes.ts";
-import { ExecutionBook } from "./execution-book.ts";
-import type { E2bCaller, SandboxTarget } from "./e2b-sandbox.ts";
-import { E2bSandboxes } from "./e2b-sandboxes.ts";
+import { ProcessTable } from "./envd/e2b-process.ts";
+import { WatchTable } from "./envd/client-watch.ts";
+import { sendError, sendNothing, sendJson, handleRoute, type Exchange } from "./exchange.ts";
+import { answerOfError, E2bRefusal, notRunning, notServed, ConnectError, toConnectError } from "./refusal.ts";
+import { ExecutionBook } from "./interpreter-execution.ts";
+import { globalVariables, absoluteInside, type E2bCaller, type SandboxTarget } from "./e2b-sandbox.ts";
+import { E2bSandboxes, sandboxMetrics } from "./e2b-sandboxes.ts";
 import { mebibyte } from "../base/bytes.ts";
 import { serveInterpreter } from "./serve-interpreter.ts";
-import { sandboxMetrics } from "./sandbox-metrics.ts";
-import { globalVariables } from "./envd/global-variables.ts";
 import { watchMethods } from "./envd/watch-service.ts";
 import { processMethods } from "./envd/process-service.ts";
-import { ConnectError, toConnectError } from "./envd/connect-error.ts";
-import { lastEnvelope } from "./envd/envelope.ts";
-import { readMessage, parseMessage, type RpcCall, type RpcMethod } from "./envd/rpc-call.ts";
+import { lastEnvelope } from "./envd/rpc-stream.ts";
 import { z } from "zod";
-import { absoluteInside } from "./envd/inside-path.ts";
 import { entriesScript, parseEntries, type FileEntry } from "./envd/file-entries.ts";
-import { runInside } from "./envd/run-inside.ts";
 
 const path = z
   .string()

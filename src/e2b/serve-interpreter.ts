@@ -1,10 +1,7 @@
-import type { E2bContext } from "./e2b-context.ts";
-import { liveTarget } from "./envd/gateway.ts";
-import { readJson, sendJson, type Exchange } from "./exchange.ts";
+import { liveTarget, type E2bContext, type InterpreterRequest } from "./e2b-request.ts";
+import { readJson, sendJson, handleRoute, type Exchange, type E2bRoute } from "./exchange.ts";
 import { answerOfError, E2bRefusal } from "./refusal.ts";
-import { handleRoute, type E2bRoute } from "./routes.ts";
-import type { E2bSandbox } from "./e2b-sandbox.ts";
-import type { InterpreterRequest } from "./interpreter-request.ts";
+import { globalVariables, absoluteInside, homeFolder, type E2bSandbox } from "./e2b-sandbox.ts";
 import { StringDecoder } from "node:string_decoder";
 import { z, type ZodType } from "zod";
 import { kibibyte } from "../base/bytes.ts";
@@ -21,11 +18,16 @@ import {
   runCodeContract,
   type RunCodeResponse,
 } from "../operations/session-contract.ts";
-import { globalVariables } from "./envd/global-variables.ts";
-import { ExecutionStream, type ExecutionEvent } from "./execution-stream.ts";
-import { bashContext, findLanguage, inInterpreter, isBash, type InterpreterLanguage } from "./languages.ts";
+import {
+  ExecutionStream,
+  bashContext,
+  findLanguage,
+  inInterpreter,
+  isBash,
+  type ExecutionEvent,
+  type InterpreterLanguage,
+} from "./interpreter-execution.ts";
 import { createId } from "../base/id.ts";
-import { absoluteInside, homeFolder } from "./envd/inside-path.ts";
 import { assertBoundedJson } from "../base/json-text.ts";
 
 const maxCharts = 500;

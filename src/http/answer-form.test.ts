@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { answerForm } from "./answer-form.ts";
+import { answerForm, acceptsBytes } from "./answer-form.ts";
 
 it.each([
   [undefined, "whole"],
@@ -20,4 +20,17 @@ it("answers with a place to ask when that is preferred, whatever else is accepte
   expect(answerForm({ prefer: "respond-async", accept: "text/event-stream" })).toBe("async");
   expect(answerForm({ prefer: 'handling=lenient, Respond-Async; foo="bar"' })).toBe("async");
   expect(answerForm({ prefer: "wait=10" })).toBe("whole");
+});
+
+it.each([
+  [undefined, false],
+  ["*/*", false],
+  ["application/json", false],
+  ["application/octet-stream", true],
+  ["application/octet-stream, */*;q=0.5", true],
+  ["Application/Octet-Stream;q=0.2, application/json", false],
+  ["application/json, application/octet-stream", false],
+  ["application/octet-stream;q=0", false],
+])("Accept: %s asks for bytes: %s", (accept, expected) => {
+  expect(acceptsBytes({ ...(accept === undefined ? {} : { accept }) })).toBe(expected);
 });

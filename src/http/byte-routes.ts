@@ -1,21 +1,53 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { HttpRefusal, ofEveryAnswer, untilClosed, sendAnswer, answerOf } from "./http-answer.ts";
+import type { ServerResponse, IncomingMessage } from "node:http";
+import type { FastifyReply, FastifyRequest, FastifyInstance } from "fastify";
+import { settlesWithin } from "../base/abort.ts";
+import { kibibyte } from "../base/bytes.ts";
+import { untilWritable } from "../base/streams/chunks.ts";
+import type { ContentHead, OperationContract } from "../operations/contract/operation-contract.ts";
+import { callerOf, orRevoked } from "./caller.ts";
+import type { RouteContext } from "./routes/route-context.ts";
+import { bytesType } from "./answer-form.ts";
 import { invalidField } from "../errors/glovebox-error.ts";
-import type { OperationContract } from "../operations/contract/operation-contract.ts";
 import { parseRequest } from "../operations/contract/parse-request.ts";
 import { assembleRequest, fieldTypes, type RequestParts } from "./routes/read-request.ts";
-import type { RouteContext } from "./routes/route-context.ts";
-import { readRange } from "./byte-range.ts";
-import { sendBytes, transferBytes } from "./send-bytes.ts";
-import type { IncomingMessage } from "node:http";
 import { dropBody } from "../base/http/read-body.ts";
-import { callerOf } from "./caller.ts";
-import { orRevoked } from "./or-revoked.ts";
-import { HttpRefusal } from "./server/http-refusal.ts";
-import { sendAnswer } from "./server/send-answer.ts";
-import { untilClosed } from "./server/until-closed.ts";
-import { answerOf } from "./server/wire-answer.ts";
-import { bytesType } from "./accepts-bytes.ts";
-import { takesItsTime } from "./slow-uploads.ts";
+import { takesItsTime } from "./broken-request.ts";
+
+/** The part of a file that a request wants; empty: all of it. */
+interface WantedPart {
+  readonly offset?: number;
+  readonly limit?: number;
+  readonly last?: number;
+}
+
+const form = /^bytes=(?:(?<first>\d{1,15})-(?<end>\d{1,15})?|-(?<last>\d{1,15}))$/;
+
+/**
+ * What `Range` asks for. Other units than bytes are ignored, and so is a range that depends on a validator (`If-Range`), of which
+ * files here have none.
+ * @throws 416 for a range of bytes that is malformed, or for several
+ */
+export function readRange({
+  range,
+  "if-range": condition,
+}: {
+  readonly range?: string | undefined;
+  readonly "if-range"?: unknown;
+}): WantedPart {
+  const text = range?.replaceAll(/\s/g, "").toLowerCase() ?? "";
+  if (condition !== undefined || !text.startsWith("bytes=")) return {};
+  const { first, end, last } = form.exec(text)?.groups ?? {};
+  if (last !== undefined && Number(last) > 0) return { last: Number(last) };
+  if (first === undefined) throw badRange(null);
+  const [offset, lastByte] = [Number(first), end === undefined ? null : Number(end)];
+  if (lastByte === null) return { offset };
+  if (lastByte < offset) throw badRange(null);
+  return { offset, limit: lastByte - offset + 1 };
+}
+
+/** What one transfer may have on its way, in either direction: what streams hold before they wait. */
+const transferBytes: number = 256 * kibibyte;
 
 /** The routes of content as bytes; a download that shares its path with an answer in JSON is offered there (`bytesAt`). */
 export function addByteRoutes(app: FastifyInstance, context: RouteContext): void {
@@ -44,17 +76,6 @@ export function bytesAt(
   );
 }
 
-function addUpload(app: FastifyInstance, context: RouteContext, contract: OperationContract, path: string): void {
-  // A scope of its own: here alone, bodies are not read as JSON.
-  void app.register(async (scope) => {
-    scope.removeAllContentTypeParsers();
-    scope.addContentTypeParser("*", (_, __, done) => done(null));
-    scope.put(path.replaceAll(/\{(\w+)\}/g, ":$1"), (request, reply) =>
-      receiveBytes(context, { contract, read: () => readPath(contract, request) }, { request, reply }),
-    );
-  });
-}
-
 /** Answers with the content of what is at a path, or the part of it that `Range` or the query names. */
 export function download(
   context: RouteContext,
@@ -80,7 +101,7 @@ function keyOf({ method, path }: { readonly method: string; readonly path: strin
   return `${method} ${path}`;
 }
 
-/** A sender that sends nothing for this long is considered gone, even if its connection is open. */
+/** Who sends nothing, or takes nothing, for this long is considered gone, even if its connection is open. */
 const stalledAfterMs = 60_000;
 
 interface Upload {
@@ -178,5 +199,99 @@ function otherType(type: string): HttpRefusal {
 function tooSlow(): HttpRefusal {
   return new HttpRefusal(408, "INVALID_REQUEST", "The body did not go on for a minute; the file is as it was.", {
     suggestion: "Send it again, without such pauses.",
+  });
+}
+
+/** The refusal of a range that a file of so many bytes does not have; null: of one that no file has. */
+function badRange(sizeBytes: number | null): HttpRefusal {
+  const problem = sizeBytes === null ? "it is malformed, or more than one" : `the file has ${sizeBytes} bytes`;
+  return new HttpRefusal(416, "INVALID_REQUEST", `Range: expected one range within the file; ${problem}.`, {
+    suggestion: "Send bytes=FIRST-LAST, bytes=FIRST- or bytes=-LENGTH, or no Range for the whole file.",
+    context: { field: "Range", ...(sizeBytes === null ? {} : { size_bytes: sizeBytes }) },
+  });
+}
+
+/**
+ * Answers with the output of a call, as fast as its reader takes it. The status is sent with the first byte, so that a refusal has
+ * its own; a failure after that cuts the answer off, which its reader sees.
+ */
+async function sendBytes(
+  { platform, inFlight }: RouteContext,
+  asked: { readonly contract: OperationContract; readonly request: Record<string, unknown>; readonly part: WantedPart },
+  { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
+): Promise<FastifyReply> {
+  const caller = callerOf(request);
+  const response = reply.raw;
+  const held = inFlight.hold(caller.principal, transferBytes);
+  response.once("close", () => held.release());
+  const gone = [untilClosed(response), ...(caller.revoked === undefined ? [] : [caller.revoked])];
+  let left: number | null = null;
+  const answer = platform.call(
+    asked.contract,
+    { ...asked.request, ...asked.part },
+    {
+      ...caller,
+      signal: AbortSignal.any(gone),
+      onContent: (head) => {
+        const { offset, sizeBytes } = head;
+        if (sizeBytes !== null && offset >= sizeBytes && (asked.part.offset ?? 0) > 0) {
+          void reply.header("content-range", `bytes */${sizeBytes}`);
+          throw badRange(sizeBytes);
+        }
+        left = head.length;
+        reply.hijack();
+        writeHead(reply, head, asked.part);
+      },
+      onEvent: async (event) => {
+        if (event.type !== "output" || response.destroyed) return;
+        // More than was announced would be read as the next answer.
+        const bytes = left === null ? event.bytes : event.bytes.subarray(0, left);
+        if (left !== null) left -= bytes.length;
+        if (!response.write(bytes)) await untilTaken(response);
+      },
+    },
+  );
+  try {
+    await orRevoked(answer, caller.revoked);
+  } catch (error) {
+    if (!response.headersSent) throw error;
+    response.destroy();
+    return reply;
+  }
+  // A program may have cut the file off meanwhile.
+  if (left === null || left === 0) response.end();
+  else response.destroy();
+  return reply;
+}
+
+function writeHead(reply: FastifyReply, { sizeBytes, offset, length }: ContentHead, part: WantedPart): void {
+  const response = reply.raw;
+  for (const [name, value] of Object.entries({ ...reply.getHeaders(), ...ofEveryAnswer })) {
+    if (value !== undefined) response.setHeader(name, value);
+  }
+  const isPart = sizeBytes !== null && length !== null && length > 0 && Object.keys(part).length > 0;
+  response.writeHead(isPart ? 206 : 200, {
+    "content-type": bytesType,
+    // The content is the sandbox's: no browser shows it as a page of this server.
+    "content-disposition": "attachment",
+    "accept-ranges": sizeBytes === null ? "none" : "bytes",
+    ...(length === null ? {} : { "content-length": length }),
+    ...(isPart ? { "content-range": `bytes ${offset}-${offset + length - 1}/${sizeBytes}` } : {}),
+  });
+  response.flushHeaders();
+}
+
+async function untilTaken(response: ServerResponse): Promise<void> {
+  if (!(await settlesWithin(untilWritable(response), stalledAfterMs))) response.destroy();
+}
+
+function addUpload(app: FastifyInstance, context: RouteContext, contract: OperationContract, path: string): void {
+  // A scope of its own: here alone, bodies are not read as JSON.
+  void app.register(async (scope) => {
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser("*", (_, __, done) => done(null));
+    scope.put(path.replaceAll(/\{(\w+)\}/g, ":$1"), (request, reply) =>
+      receiveBytes(context, { contract, read: () => readPath(contract, request) }, { request, reply }),
+    );
   });
 }

@@ -1,3 +1,14 @@
+import { z } from "zod";
+import { errorCatalogue, type ErrorType } from "../errors/catalogue.ts";
+import { wireErrorSchema, wireEventSchema } from "../operations/contract/wire-messages.ts";
+import {
+  acceptedSchema,
+  listOwnSandboxesRequestSchema,
+  ownSandboxesSchema,
+  removedSandboxSchema,
+  removeSandboxQuerySchema,
+  sandboxStateSchema,
+} from "../operations/sandboxes-contract.ts";
 import {
   takesBody,
   inputType,
@@ -5,16 +16,52 @@ import {
   type OperationContract,
   type Route,
 } from "../operations/contract/operation-contract.ts";
-import {
-  listOwnSandboxesRequestSchema,
-  ownSandboxesSchema,
-  removedSandboxSchema,
-  removeSandboxQuerySchema,
-  sandboxStateSchema,
-} from "../operations/sandboxes-contract.ts";
-import { fieldsOf, jsonSchema, type JsonObject } from "./json-schemas.ts";
-import { errorResponses, json, sharedParameters, sharedSchemas, schemaRef } from "./shared-parts.ts";
-import { bytesType } from "./accepts-bytes.ts";
+import { bytesType } from "./answer-form.ts";
+
+/** A part of the document. */
+type JsonObject = Readonly<Record<string, unknown>>;
+
+const schemaRef = (name: string): JsonObject => ({ $ref: `#/components/schemas/${name}` });
+export const json = (schema: JsonObject): JsonObject => ({ "application/json": { schema } });
+
+/** Refusals of HTTP itself, in addition to the error types. */
+const httpStatuses: Readonly<Record<number, string>> = {
+  401: "No token, or an unknown one.",
+  405: "The path has no such method.",
+  408: "The request did not arrive in time, or the program took too long.",
+  411: "Of a file: its content has neither a length nor chunks.",
+  413: "The body is too large.",
+  415: "The body is not JSON, or is compressed.",
+  416: "Of a file: it has no such range of bytes.",
+  431: "The headers are too large.",
+};
+
+const retryAfter = { description: "Seconds after which to try again.", schema: { type: "integer", minimum: 1 } };
+
+/** Schemas that several answers share. */
+const sharedSchemas = (): Readonly<Record<string, JsonObject>> => ({
+  Error: { ...jsonSchema(wireErrorSchema, "output"), description: "What every failed request is answered with." },
+  Event: { ...jsonSchema(wireEventSchema, "output"), description: "What a streamed run tells, one at a time." },
+  Accepted: { ...jsonSchema(acceptedSchema, "output"), description: "Where to ask for a run that goes on." },
+});
+
+/** Headers that requests with effects may have. */
+const sharedParameters: Readonly<Record<string, JsonObject>> = {
+  Prefer: {
+    name: "Prefer",
+    in: "header",
+    description: "`respond-async`: answer 202 at once, with the path at which to ask for the result.",
+    schema: { type: "string" },
+    example: "respond-async",
+  },
+  IdempotencyKey: {
+    name: "Idempotency-Key",
+    in: "header",
+    description:
+      "A name of your own for this request: sent again with the same name within 24 hours it is not done again, and gets the same answer.",
+    schema: { type: "string", minLength: 1, maxLength: 255, pattern: "^[!-~]+$" },
+  },
+};
 
 const content = { [bytesType]: { schema: { type: "string", format: "binary" } } };
 
@@ -33,55 +80,10 @@ const parts: JsonObject = {
   },
 };
 
-/** The entry of one path at which an operation takes or sends content as bytes. */
-function byteEntry(contract: OperationContract, path: string, errors: JsonObject): JsonObject {
-  const isUpload = contract.bytes?.direction === "up";
-  const { parameters, ...entry } = operationEntry(contract, { method: isUpload ? "PUT" : "GET", path }, errors) as {
-    readonly parameters: readonly { readonly name: string; readonly in: string }[];
-  };
-  const elsewhere = new Set(
-    (contract.bytes?.paths ?? []).flatMap(namesIn).filter((name) => !namesIn(path).includes(name)),
-  );
-  const own = parameters.filter(({ name }) => !elsewhere.has(name));
-  if (!isUpload) {
-    return withParts({ ...entry, parameters: own, responses: { ...errors, "200": { description: "Done.", content } } });
-  }
-  return {
-    ...entry,
-    parameters: own.filter((parameter) => parameter.in === "path"),
-    requestBody: { required: true, content },
-    responses: { ...errors, "200": { description: "Done.", content: json(jsonSchema(contract.response, "output")) } },
-  };
-}
-
-/** An answer in JSON that is offered as bytes too, at the same path. */
-function withBytes(entry: JsonObject): JsonObject {
-  const { responses, description } = entry as {
-    readonly responses: Readonly<Record<string, { readonly content?: JsonObject }>>;
-    readonly description: string;
-  };
-  const whole = responses["200"];
-  return {
-    ...withParts({
-      ...entry,
-      responses: { ...responses, "200": { ...whole, content: { ...whole?.content, ...content } } },
-    }),
-    description: `${description} With Accept: ${bytesType} as it is, of any size.`,
-  };
-}
-
-function withParts(entry: JsonObject): JsonObject {
-  const { parameters = [], responses = {} } = entry as {
-    readonly parameters?: readonly unknown[];
-    readonly responses?: object;
-  };
-  return { ...entry, parameters: [...parameters, range], responses: { ...responses, ...parts } };
-}
-
 /** Paths by their methods, as an OpenAPI document has them. */
 export type ApiPaths = Readonly<Record<string, Readonly<Record<string, JsonObject>>>>;
 
-export interface ApiDocumentOptions {
+interface ApiDocumentOptions {
   /** Version of Glovebox. */
   readonly version: string;
   readonly operations: readonly OperationContract[];
@@ -171,6 +173,148 @@ const serverPaths: ApiPaths = {
     },
   },
 };
+
+const places = { session_id: "session", env_id: "environment", sandbox_id: "sandbox" } as const;
+
+const accepted = {
+  description: "It goes on: ask for it at `status_url`.",
+  headers: { Location: { description: "The same path.", schema: { type: "string" } } },
+  content: json(schemaRef("Accepted")),
+};
+
+interface Entry {
+  readonly summary: string;
+  readonly description: string;
+  readonly parameters?: readonly (JsonObject & { readonly name?: string; readonly in?: string })[];
+  readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: JsonObject }>> };
+  readonly responses: Readonly<Record<string, { readonly description: string }>>;
+}
+
+/** The document as a single readable page without other files. */
+export function documentationPage(document: JsonObject): string {
+  const { info, paths } = document as {
+    readonly info: { readonly title: string; readonly version: string; readonly description: string };
+    readonly paths: Readonly<Record<string, Readonly<Record<string, Entry>>>>;
+  };
+  const entries = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, entry]) => section(`${method.toUpperCase()} ${path}`, entry)),
+  );
+  return `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>${escape(info.title)}</title><style>${style}</style>
+<h1>${escape(info.title)} ${escape(info.version)}</h1><p>${escape(info.description)}</p>
+<p>The same for programs: <a href="/openapi.json">/openapi.json</a></p>
+${entries.join("\n")}</html>`;
+}
+
+const style =
+  "body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color-scheme:light dark}" +
+  "code,summary{font-family:ui-monospace,monospace}summary{cursor:pointer;padding:.3rem 0}td{vertical-align:top;padding:.2rem .6rem .2rem 0}";
+
+function section(title: string, { summary, description, parameters = [], requestBody, responses }: Entry): string {
+  const { properties = {}, required = [] } = (requestBody?.content["application/json"]?.schema ?? {}) as {
+    readonly properties?: Readonly<Record<string, JsonObject>>;
+    readonly required?: readonly string[];
+  };
+  const rows = [
+    ...parameters.filter(({ name }) => name !== undefined).map((each) => row(`${each.name}`, `${each.in}`, each)),
+    ...Object.entries(properties).map(([name, field]) => row(name, required.includes(name) ? "required" : "", field)),
+  ];
+  const answers = Object.entries(responses).filter(([status]) => Number(status) < 400);
+  const told = answers.map(([status, answer]) => `<p><b>${status}</b> ${escape(answer.description)}</p>`);
+  return `<details><summary><b>${escape(title)}</b> ${escape(summary)}</summary><p>${escape(description)}</p><table>${rows.join("")}</table>${told.join("")}</details>`;
+}
+
+function row(name: string, kind: string, { description }: JsonObject): string {
+  const words = typeof description === "string" ? description : "";
+  return `<tr><td><code>${escape(name)}</code><td>${escape(kind)}<td>${escape(words)}</tr>`;
+}
+
+function escape(text: string): string {
+  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
+}
+
+/** The schema of a request or a response, as in OpenAPI 3.1. */
+function jsonSchema(schema: z.ZodType, io: "input" | "output"): JsonObject {
+  const { $schema: _, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: "any" });
+  return rest;
+}
+
+/** The fields of an object's schema, and which of them are required. */
+function fieldsOf(schema: z.ZodObject): {
+  readonly fields: Readonly<Record<string, JsonObject>>;
+  readonly required: ReadonlySet<string>;
+} {
+  const { properties = {}, required = [] } = jsonSchema(schema, "input") as {
+    readonly properties?: Record<string, JsonObject>;
+    readonly required?: readonly string[];
+  };
+  return { fields: properties, required: new Set(required) };
+}
+
+/** Every error status, with the error types that have it. */
+function errorResponses(): Readonly<Record<string, JsonObject>> {
+  const types = new Map<number, ErrorType[]>();
+  for (const [type, { httpStatus }] of Object.entries(errorCatalogue)) {
+    types.set(httpStatus, [...(types.get(httpStatus) ?? []), type as ErrorType]);
+  }
+  const statuses = [...new Set([...types.keys(), ...Object.keys(httpStatuses).map(Number)])].toSorted((a, b) => a - b);
+  return Object.fromEntries(
+    statuses.map((status) => [
+      String(status),
+      {
+        description: [types.get(status)?.join(", ") ?? [], httpStatuses[status] ?? []].flat().join(": "),
+        ...(status === 429 ? { headers: { "Retry-After": retryAfter } } : {}),
+        ...(status === 401 ? { headers: { "WWW-Authenticate": { schema: { type: "string" } } } } : {}),
+        content: json(schemaRef("Error")),
+      },
+    ]),
+  );
+}
+
+/** The entry of one path at which an operation takes or sends content as bytes. */
+function byteEntry(contract: OperationContract, path: string, errors: JsonObject): JsonObject {
+  const isUpload = contract.bytes?.direction === "up";
+  const { parameters, ...entry } = operationEntry(contract, { method: isUpload ? "PUT" : "GET", path }, errors) as {
+    readonly parameters: readonly { readonly name: string; readonly in: string }[];
+  };
+  const elsewhere = new Set(
+    (contract.bytes?.paths ?? []).flatMap(namesIn).filter((name) => !namesIn(path).includes(name)),
+  );
+  const own = parameters.filter(({ name }) => !elsewhere.has(name));
+  if (!isUpload) {
+    return withParts({ ...entry, parameters: own, responses: { ...errors, "200": { description: "Done.", content } } });
+  }
+  return {
+    ...entry,
+    parameters: own.filter((parameter) => parameter.in === "path"),
+    requestBody: { required: true, content },
+    responses: { ...errors, "200": { description: "Done.", content: json(jsonSchema(contract.response, "output")) } },
+  };
+}
+
+/** An answer in JSON that is offered as bytes too, at the same path. */
+function withBytes(entry: JsonObject): JsonObject {
+  const { responses, description } = entry as {
+    readonly responses: Readonly<Record<string, { readonly content?: JsonObject }>>;
+    readonly description: string;
+  };
+  const whole = responses["200"];
+  return {
+    ...withParts({
+      ...entry,
+      responses: { ...responses, "200": { ...whole, content: { ...whole?.content, ...content } } },
+    }),
+    description: `${description} With Accept: ${bytesType} as it is, of any size.`,
+  };
+}
+
+function withParts(entry: JsonObject): JsonObject {
+  const { parameters = [], responses = {} } = entry as {
+    readonly parameters?: readonly unknown[];
+    readonly responses?: object;
+  };
+  return { ...entry, parameters: [...parameters, range], responses: { ...responses, ...parts } };
+}
 
 function sandboxPaths(): ApiPaths {
   const id = {
@@ -271,8 +415,6 @@ function tagOf(path: string): string {
   return path.split("/")[2] ?? "server";
 }
 
-const places = { session_id: "session", env_id: "environment", sandbox_id: "sandbox" } as const;
-
 /**
  * The operation's name, where it has one path. Else it says what of: `list_files_in_session`, and
  * `list_processes_in_session_by_process_id` where another path has the same.
@@ -300,9 +442,3 @@ function answerOf({ response }: OperationContract, mayTakeLong: boolean): JsonOb
     },
   };
 }
-
-const accepted = {
-  description: "It goes on: ask for it at `status_url`.",
-  headers: { Location: { description: "The same path.", schema: { type: "string" } } },
-  content: json(schemaRef("Accepted")),
-};

@@ -11,35 +11,37 @@ import { invalidField } from "../errors/glovebox-error.ts";
 import type { OperationContract } from "../operations/contract/operation-contract.ts";
 import type { Platform } from "../platform/platform.ts";
 import { addByteRoutes } from "./byte-routes.ts";
-import { apiDocument, type ApiPaths } from "./document.ts";
-import { divertUpgrades, handOver, servePreviews } from "./serve-previews.ts";
-import { addHealthRoutes, engineAnswers, storeAnswers, type ReadinessCheck } from "./routes/health-routes.ts";
-import { addMcpRoute, type ServeMcp } from "./routes/mcp-route.ts";
-import { addMetricsRoute, timeRequests } from "./routes/metrics-route.ts";
+import { apiDocument, json, documentationPage, type ApiPaths } from "./document.ts";
+import {
+  divertUpgrades,
+  handOver,
+  servePreviews,
+  addHealthRoutes,
+  engineAnswers,
+  storeAnswers,
+  addMcpRoute,
+  addMetricsRoute,
+  timeRequests,
+  traceRequests,
+  answerUnknownRoutes,
+  type ReadinessCheck,
+  type ServeMcp,
+} from "./routes/server-routes.ts";
 import { addOperationRoutes } from "./routes/operation-routes.ts";
 import type { AddRoutes, RouteContext } from "./routes/route-context.ts";
-import { traceRequests } from "./routes/trace-requests.ts";
 import { addSandboxRoutes } from "./routes/sandbox-routes.ts";
-import { answerUnknownRoutes } from "./routes/unknown-routes.ts";
 import { addLiveRoutes } from "./live-routes.ts";
-import { Tickets, ticketSeconds } from "./tickets.ts";
-import { HttpRuns } from "./runs/http-runs.ts";
-import { ofEveryAnswer } from "./server/answer-headers.ts";
-import { answerBrokenRequest } from "./server/broken-request.ts";
-import { maxParsedBytes, headersTooLarge, maxHeadBytes } from "./server/head-limit.ts";
-import { holdBytes } from "./server/hold-bytes.ts";
-import { maxBodyBytes, readJsonBodies } from "./server/json-body.ts";
-import { sendError } from "./server/send-answer.ts";
-import { HttpRefusal } from "./server/http-refusal.ts";
+import { Tickets, ticketSeconds } from "./authentication.ts";
+import { HttpRuns } from "./http-runs.ts";
+import { ofEveryAnswer, sendError, HttpRefusal, jsonType } from "./http-answer.ts";
+import { answerBrokenRequest, maxParsedBytes, headersTooLarge, maxHeadBytes } from "./broken-request.ts";
+import { holdBytes, maxBodyBytes, readJsonBodies } from "./request-body.ts";
 import { callerOf, type Authenticate, type Caller } from "./caller.ts";
 import type { ServerResponse } from "node:http";
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import type { ConsoleFiles } from "./bundle-console.ts";
 import { nonceForm, serverProof } from "../base/http/token-proof.ts";
-import { jsonType } from "./server/wire-answer.ts";
-import { json } from "./shared-parts.ts";
-import { documentationPage } from "./documentation-page.ts";
 
 export interface HttpServerOptions extends GuardOptions {
   readonly platform: Platform;

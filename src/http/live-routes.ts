@@ -3,13 +3,10 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import { toGloveboxError } from "../errors/glovebox-error.ts";
 import type { OperationContract } from "../operations/contract/operation-contract.ts";
 import { parseRequest } from "../operations/contract/parse-request.ts";
-import { keyEnded } from "./or-revoked.ts";
-import { callerOf } from "./caller.ts";
+import { keyEnded, callerOf } from "./caller.ts";
 import { assembleRequest } from "./routes/read-request.ts";
 import type { RouteContext } from "./routes/route-context.ts";
-import { withinShare } from "./runs/within-share.ts";
-import { HttpRefusal } from "./server/http-refusal.ts";
-import { answerOfError, textOf } from "./server/wire-answer.ts";
+import { withinShare, HttpRefusal, answerOfError, textOf } from "./http-answer.ts";
 import { LiveConnection, liveBytes } from "../live/live-connection.ts";
 
 /** Codes of WebSocket. */

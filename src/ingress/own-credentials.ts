@@ -6,7 +6,7 @@ export interface OwnCredentials {
   isPreview(host: string): boolean;
 }
 
-/** A whole API key (`src/keys/key-record.ts`) or one that was cut, and a ticket (`src/http/tickets.ts`). */
+/** A whole API key (`src/keys/key-record.ts`) or one that was cut, and a ticket (`src/http/authentication.ts`). */
 const ownForms = /gbx_[0-9a-z]{12}_[\w-]{16}|tkt-[0-9a-z]{20}/i;
 /** Short enough that no credential hides in a word that is not looked at. */
 const encodedWord = /[\w+/-]{24,}/g;

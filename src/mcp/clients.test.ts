@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { ClientPlace } from "./client.ts";
-import { mcpClients } from "./clients.ts";
+import { mcpClients, type ClientPlace } from "./clients.ts";
 import { entryText } from "./install-server.ts";
 
 const place = (platform: NodeJS.Platform, environment: Record<string, string> = {}): ClientPlace => ({

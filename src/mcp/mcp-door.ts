@@ -12,21 +12,15 @@ import { settlesWithin } from "../base/abort.ts";
 import type { OperationContract } from "../operations/contract/operation-contract.ts";
 import type { Platform } from "../platform/platform.ts";
 import { callTool, type ToolContext } from "./tools/call-tool.ts";
-import { offeredTools, type OfferedTool } from "./tools/offered-tool.ts";
-import { toolDeployment, type ToolDeployment } from "./tools/tool-deployment.ts";
-import { viewArtifactTool } from "./tools/view-artifact.ts";
-import { isInProfile, type ToolProfile } from "./tools/tool-profiles.ts";
+import { offeredTools, isInProfile, type OfferedTool, type ToolProfile } from "./tools/tool-profiles.ts";
+import { toolDeployment, inputSchemaOf, type ToolDeployment } from "./tools/input-schema.ts";
+import { viewArtifactTool, sizeOfAnswer, isForAgents } from "./tools/tool-result.ts";
 import { BytesInFlight } from "../calls/bytes-in-flight.ts";
 import { KeptTexts } from "../calls/kept-texts.ts";
-import { Tasks, tasksExtension, withoutContent } from "./tasks.ts";
-import { sizeOfAnswer } from "./tools/tool-result.ts";
+import { Tasks, tasksExtension, withoutContent, timedRequest, setTaskMethods, type RequestTiming } from "./tasks.ts";
 import { RunningCalls } from "../calls/running-calls.ts";
-import { unknownMethod, inOwnWords } from "./protocol-errors.ts";
-import { timedRequest, type RequestTiming } from "./timed-request.ts";
-import { setTaskMethods } from "./task-methods.ts";
+import { unknownMethod, inOwnWords } from "./json-rpc.ts";
 import { GloveboxError } from "../errors/glovebox-error.ts";
-import { inputSchemaOf } from "./tools/input-schema.ts";
-import { isForAgents } from "./tools/agent-fields.ts";
 import { jsonSchema, type JsonSchema, type ObjectSchema } from "./tools/json-schema.ts";
 
 /**

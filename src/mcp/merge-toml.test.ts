@@ -1,6 +1,6 @@
 import { parse } from "smol-toml";
 import { describe, expect, it } from "vitest";
-import { mergeToml } from "./merge-toml.ts";
+import { mergeToml } from "./install-server.ts";
 
 const keys = ["mcp_servers", "glovebox"];
 const entry = { command: "npx", args: ["--no", "glovebox@1.2.3", "mcp"], startup_timeout_sec: 60 };

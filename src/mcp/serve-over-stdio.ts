@@ -15,8 +15,8 @@ import {
 import { settlesWithin } from "../base/abort.ts";
 import { formatBytes, mebibyte } from "../base/bytes.ts";
 import { untilWritable } from "../base/streams/chunks.ts";
-import { refuseTaskSubscription } from "./task-subscription.ts";
-import { failure, maxMessageBytes, parseJsonRpc, type MessageFailure } from "./parse-json-rpc.ts";
+import { refuseTaskSubscription } from "./tasks.ts";
+import { failure, maxMessageBytes, parseJsonRpc, type MessageFailure } from "./json-rpc.ts";
 import { LineReader, type Line } from "../base/streams/line-reader.ts";
 
 export interface StdioOptions {

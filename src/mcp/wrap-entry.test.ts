@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { unwrapEntry, wrapEntry } from "./wrap-entry.ts";
+import { unwrapEntry, wrapEntry } from "./install-server.ts";
 
 const own = { command: "/bin/glovebox", args: ["main.js"] };
 const wrapped = [

@@ -7,7 +7,7 @@ import { GloveboxError } from "../errors/glovebox-error.ts";
 import { checkChoice } from "../policy/request/invalid-value.ts";
 import { defaultSessionImage } from "../policy/profile.ts";
 import type { OperationCall } from "./contract/operation-contract.ts";
-import { handle } from "./handling/handler.ts";
+import { handle } from "./handler.ts";
 import {
   doctorContract,
   severities,
@@ -30,7 +30,7 @@ import type { EngineConnection, EngineSetup } from "../engines/engine-setup.ts";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Config, LoadedConfig } from "../config/config.ts";
-import type { EngineChooser } from "./handling/needs.ts";
+import type { EngineChooser } from "./settle.ts";
 
 export interface DoctorNeeds extends Pick<EngineChooser, "openState"> {
   readonly config: Config;

@@ -5,10 +5,9 @@ import { projectTools, type ImageName } from "../workloads/dependencies/project-
 import { readProject } from "../workloads/project/read-project.ts";
 import { openEnvironment, type OpenEnvironment } from "../workloads/environment/open-environment.ts";
 import type { RequestOf, OperationCall } from "./contract/operation-contract.ts";
-import { handle } from "./handling/handler.ts";
-import { limitsToWire, callListener, errorOfRun, resultAlertsSince } from "./handling/to-wire.ts";
-import { readSecrets, readCommand, inputOf } from "./handling/request-parts.ts";
-import { settle } from "./handling/settle.ts";
+import { handle } from "./handler.ts";
+import { limitsToWire, callListener, errorOfRun, resultAlertsSince } from "./to-wire.ts";
+import { readSecrets, readCommand, inputOf, settle, type MountNeeds, type StartNeeds } from "./settle.ts";
 import { openProject, readVariables, readCommandRequest } from "./project-handler.ts";
 import {
   createEnvironmentContract,
@@ -24,7 +23,6 @@ import { hasLabels } from "./contract/request-schemas.ts";
 import { maxToolingFiles } from "./contract/program-schema.ts";
 import { resolveLimits } from "../policy/limits.ts";
 import { invalidField } from "../errors/glovebox-error.ts";
-import type { MountNeeds, StartNeeds } from "./handling/needs.ts";
 import type { ImageListener } from "../workloads/program/ensure-image.ts";
 
 export type EnvironmentNeeds = StartNeeds &

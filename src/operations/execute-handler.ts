@@ -11,13 +11,19 @@ import type { ExecuteResult } from "../workloads/execute/execute-result.ts";
 import type { ExecuteSpec } from "../workloads/execute/execute-spec.ts";
 import type { ProgramSecret } from "../sandbox/program-secret.ts";
 import type { OperationCall, RequestOf } from "./contract/operation-contract.ts";
-import { handle } from "./handling/handler.ts";
-import { readSecrets, type RunLimits } from "./handling/request-parts.ts";
-import { isDiskNamed, settle } from "./handling/settle.ts";
-import { programToWire, callListener, imageProvider, resultAlertsSince } from "./handling/to-wire.ts";
+import { handle } from "./handler.ts";
+import {
+  readSecrets,
+  isDiskNamed,
+  settle,
+  type RunLimits,
+  type MountNeeds,
+  type RunNeeds,
+  type StartNeeds,
+} from "./settle.ts";
+import { programToWire, callListener, imageProvider, resultAlertsSince } from "./to-wire.ts";
 import { openContextFiles } from "./mounts-handler.ts";
 import { executeCodeContract, type ExecuteResponse } from "./execute-contract.ts";
-import type { MountNeeds, RunNeeds, StartNeeds } from "./handling/needs.ts";
 import type { ExecuteDependencies } from "../workloads/execute/execution.ts";
 
 export type ExecuteNeeds = StartNeeds & MountNeeds & RunNeeds<ExecuteDependencies>;

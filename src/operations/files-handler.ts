@@ -1,4 +1,4 @@
-import { decodeBase64, assertOnePlace, type AboutPlace, type PlaceFields } from "./handling/request-parts.ts";
+import { decodeBase64, assertOnePlace, type AboutPlace, type PlaceFields } from "./settle.ts";
 import { isUtf8 } from "node:buffer";
 import { GloveboxError, invalidField } from "../errors/glovebox-error.ts";
 import type { Redaction } from "../policy/redaction.ts";
@@ -15,7 +15,7 @@ import {
 } from "../workloads/place/place-files.ts";
 import { secretWarnings } from "../workloads/run/explain-secrets.ts";
 import { maxToolingFiles } from "./contract/program-schema.ts";
-import { handle } from "./handling/handler.ts";
+import { handle } from "./handler.ts";
 import {
   editFileContract,
   listFilesContract,
@@ -34,7 +34,7 @@ import { projectFolder } from "../workloads/environment/environment-spec.ts";
 import { insidePath } from "../sandbox/files/inside-path.ts";
 import { useFiles } from "../workloads/session/use-files.ts";
 import type { Session } from "../workloads/session/session.ts";
-import { callListener } from "./handling/to-wire.ts";
+import { callListener } from "./to-wire.ts";
 import { reachSandbox, type LiveSandboxNeeds } from "./live-sandbox-handler.ts";
 import { sessionOf, type SessionNeeds } from "./session-handler.ts";
 import type { Environments } from "../workloads/environment/environments.ts";

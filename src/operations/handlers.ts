@@ -1,4 +1,4 @@
-import type { HandlerTable, LoadHandler } from "./handling/handler.ts";
+import type { HandlerTable, LoadHandler } from "./handler.ts";
 import type { AgentNeeds } from "./agent-handler.ts";
 import type { DoctorNeeds } from "./doctor-handler.ts";
 import type { EnvironmentNeeds } from "./environments-handler.ts";

@@ -4,8 +4,8 @@ import { defaultSessionImage } from "../policy/profile.ts";
 import { agentOfImage, imageOfAgent, agentImageFor, type AgentImages } from "../workloads/agent/agent-image.ts";
 import { agentNames } from "../policy/known-agents.ts";
 import type { OperationCall } from "./contract/operation-contract.ts";
-import { handle } from "./handling/handler.ts";
-import { callListener, imageProvider } from "./handling/to-wire.ts";
+import { handle } from "./handler.ts";
+import { callListener, imageProvider } from "./to-wire.ts";
 import {
   listImagesContract,
   pullImagesContract,
@@ -24,7 +24,7 @@ import { exportPrepared } from "../workloads/export-prepared.ts";
 import { importPrepared } from "../workloads/import-prepared.ts";
 import type { PreparedFile } from "../workloads/manifest.ts";
 import type { Config } from "../config/config.ts";
-import type { StartNeeds } from "./handling/needs.ts";
+import type { StartNeeds } from "./settle.ts";
 import type { BaseImage } from "../workloads/session/base-image.ts";
 
 export interface ImageNeeds extends Pick<

@@ -8,8 +8,8 @@ import {
   type AddedProgram,
   type ReachedSandbox,
 } from "../sandbox/added-program.ts";
-import { handle } from "./handling/handler.ts";
-import { inputOf, readCommand } from "./handling/request-parts.ts";
+import { handle } from "./handler.ts";
+import { inputOf, readCommand } from "./settle.ts";
 import {
   execInSandboxContract,
   openTerminalContract,

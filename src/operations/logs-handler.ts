@@ -3,7 +3,7 @@ import { GloveboxError, invalidField } from "../errors/glovebox-error.ts";
 import type { Peers } from "../peers/peers.ts";
 import { entryToWire, offsetsOf, droppedEntry, type LogEntry, type LogStream } from "../telemetry/log-entry.ts";
 import type { OperationCall, RequestOf } from "./contract/operation-contract.ts";
-import { handle } from "./handling/handler.ts";
+import { handle } from "./handler.ts";
 import type { Store } from "../store/store.ts";
 import type { SandboxLogs } from "../telemetry/sandbox-logs.ts";
 import type { Environments } from "../workloads/environment/environments.ts";

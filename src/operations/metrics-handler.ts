@@ -1,5 +1,5 @@
 import { GloveboxError } from "../errors/glovebox-error.ts";
-import { handle } from "./handling/handler.ts";
+import { handle } from "./handler.ts";
 import { meantSandbox, sandboxNotFound, type SandboxesNeeds } from "./sandboxes-handler.ts";
 import {
   getMetricsContract,

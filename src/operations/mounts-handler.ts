@@ -1,6 +1,6 @@
 import { mountUses } from "./contract/wire-values.ts";
 import { judgeHostPath, type MountGate } from "../sandbox/mounts/mount-gate.ts";
-import { handle } from "./handling/handler.ts";
+import { handle } from "./handler.ts";
 import {
   checkMountContract,
   listMountsContract,
@@ -10,8 +10,7 @@ import {
 import { expandHome } from "../config/host/host-paths.ts";
 import { mountRefused } from "../policy/mounts/mount-verdict.ts";
 import type { HostMount } from "../workloads/run/host-mount.ts";
-import type { MountNeeds } from "./handling/needs.ts";
-import { decodeBase64 } from "./handling/request-parts.ts";
+import { decodeBase64, type MountNeeds } from "./settle.ts";
 import { checkFileCount, type ContextFile } from "../policy/request/context-files.ts";
 import {
   openContextFile,

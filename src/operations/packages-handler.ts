@@ -1,7 +1,7 @@
 import { mebibyte } from "../base/bytes.ts";
 import type { Config } from "../config/config.ts";
 import type { Packages } from "../packages/packages.ts";
-import { handle } from "./handling/handler.ts";
+import { handle } from "./handler.ts";
 import { listPackagesContract, prunePackagesContract, type PackageSetRow } from "./packages-contract.ts";
 
 export interface PackageNeeds {

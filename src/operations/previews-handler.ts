@@ -1,11 +1,18 @@
-import { checkDockerfile, readSecrets, readShellLine, readShellLineOrNothing } from "./handling/request-parts.ts";
+import {
+  checkDockerfile,
+  readSecrets,
+  readShellLine,
+  readShellLineOrNothing,
+  settle,
+  type MountNeeds,
+  type StartNeeds,
+} from "./settle.ts";
 import type { PreviewSpec } from "../workloads/preview/preview-spec.ts";
 import type { OperationCall, RequestOf } from "./contract/operation-contract.ts";
 import { findServer } from "../workloads/preview/find-server.ts";
 import { openProject } from "./project-handler.ts";
-import { settle } from "./handling/settle.ts";
-import { handle } from "./handling/handler.ts";
-import { callListener, imageProvider, resultAlertsSince } from "./handling/to-wire.ts";
+import { handle } from "./handler.ts";
+import { callListener, imageProvider, resultAlertsSince } from "./to-wire.ts";
 import {
   startPreviewContract,
   startWaitSeconds,
@@ -16,7 +23,6 @@ import {
 } from "./previews-contract.ts";
 import type { AlertBook } from "../telemetry/alert-book.ts";
 import type { Preview } from "../workloads/preview/preview.ts";
-import type { MountNeeds, StartNeeds } from "./handling/needs.ts";
 import type { NetworkAccess } from "../egress/network-access.ts";
 import type { Packages } from "../packages/packages.ts";
 import type { Previews } from "../workloads/preview/previews.ts";

@@ -3,11 +3,10 @@ import { invalidField, GloveboxError } from "../errors/glovebox-error.ts";
 import { workFolder } from "../policy/scratch.ts";
 import { startInSession } from "../workloads/session/start-in-session.ts";
 import { readCommandRequest } from "./project-handler.ts";
-import { allowedNetwork, explicitDemands } from "./handling/settle.ts";
-import { handle } from "./handling/handler.ts";
-import { callListener } from "./handling/to-wire.ts";
+import { allowedNetwork, explicitDemands, assertOnePlace, type AboutPlace, type PlaceFields } from "./settle.ts";
+import { handle } from "./handler.ts";
+import { callListener } from "./to-wire.ts";
 import { sessionOf, type SessionNeeds } from "./session-handler.ts";
-import { assertOnePlace, type AboutPlace, type PlaceFields } from "./handling/request-parts.ts";
 import {
   startProcessContract,
   listProcessesContract,

@@ -9,10 +9,18 @@ import type {
 } from "../workloads/project-command.ts";
 import { runProjectCommand } from "../workloads/run-project-command.ts";
 import type { OperationCall, RequestOf } from "./contract/operation-contract.ts";
-import { callListener, projectRunParts, programToWire, resultAlertsSince } from "./handling/to-wire.ts";
-import { settle } from "./handling/settle.ts";
-import { handle } from "./handling/handler.ts";
-import { readSecrets, readShellLine, readShellLineOrNothing, readCommand } from "./handling/request-parts.ts";
+import { callListener, projectRunParts, programToWire, resultAlertsSince } from "./to-wire.ts";
+import {
+  settle,
+  readSecrets,
+  readShellLine,
+  readShellLineOrNothing,
+  readCommand,
+  type MountNeeds,
+  type RunNeeds,
+  type StartNeeds,
+} from "./settle.ts";
+import { handle } from "./handler.ts";
 import { maxToolingFiles } from "./contract/program-schema.ts";
 import { runInProjectContract, type RunInProjectResponse } from "./project-contract.ts";
 import { invalidField } from "../errors/glovebox-error.ts";
@@ -24,7 +32,6 @@ import { projectFolder, type Project } from "../workloads/environment/environmen
 import { mountRefused } from "../policy/mounts/mount-verdict.ts";
 import { judgeHostPath } from "../sandbox/mounts/mount-gate.ts";
 import { openMountGate } from "./mounts-handler.ts";
-import type { MountNeeds, RunNeeds, StartNeeds } from "./handling/needs.ts";
 
 export type ProjectNeeds = StartNeeds & MountNeeds & RunNeeds<ProjectCommandDependencies>;
 

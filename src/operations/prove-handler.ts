@@ -4,7 +4,7 @@ import { peerFolder } from "../config/host/host-paths.ts";
 import { isOnlyByName, productEngines } from "../engines/engine-table.ts";
 import { openHostScene, type HostScene } from "../workloads/proof/host-scene.ts";
 import type { OperationCall, RequestOf } from "./contract/operation-contract.ts";
-import { handle } from "./handling/handler.ts";
+import { handle } from "./handler.ts";
 import { checkChoice } from "../policy/request/invalid-value.ts";
 import { proveContract, type ProvenEngine, type ProveResponse, type ProvenAttack } from "./prove-contract.ts";
 import { probeEngine } from "../engines/probe-engine.ts";

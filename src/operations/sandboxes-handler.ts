@@ -1,5 +1,5 @@
 import { findNamed, type Named } from "../base/id.ts";
-import { handle } from "./handling/handler.ts";
+import { handle } from "./handler.ts";
 import {
   listSandboxesContract,
   pruneSandboxesContract,
@@ -15,7 +15,7 @@ import { labels, managed } from "../engines/labels.ts";
 import { isOwnContainer } from "../sandbox/owners/left-over.ts";
 import type { SandboxRecord, SandboxRecords } from "../sandbox/owners/sandbox-records.ts";
 import type { OperationCall } from "./contract/operation-contract.ts";
-import type { EngineChooser } from "./handling/needs.ts";
+import type { EngineChooser } from "./settle.ts";
 import type { LastFound } from "../base/kept.ts";
 import type { Config } from "../config/config.ts";
 import type { Engines } from "../engines/discover.ts";

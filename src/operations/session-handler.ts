@@ -6,11 +6,18 @@ import { checkPackages, ecosystemOf } from "../policy/install-policy.ts";
 import { runInSession, type SessionDependencies } from "../workloads/session/run-in-session.ts";
 import type { SessionCall } from "../workloads/session/session-call.ts";
 import { usualIn, type Context } from "../workloads/session/variables/contexts.ts";
-import { allowedNetwork, explicitDemands, requestedLimits, isDiskNamed } from "./handling/settle.ts";
+import {
+  allowedNetwork,
+  explicitDemands,
+  requestedLimits,
+  isDiskNamed,
+  readSecrets,
+  type StartNeeds,
+  type EngineChooser,
+} from "./settle.ts";
 import type { OperationCall, RequestOf } from "./contract/operation-contract.ts";
-import { handle } from "./handling/handler.ts";
-import { programToWire, resultAlertsSince, callListener, limitsToWire } from "./handling/to-wire.ts";
-import { readSecrets } from "./handling/request-parts.ts";
+import { handle } from "./handler.ts";
+import { programToWire, resultAlertsSince, callListener, limitsToWire } from "./to-wire.ts";
 import {
   runCodeContract,
   getSessionContract,
@@ -38,7 +45,6 @@ import { isSameImage } from "../policy/image-reference.ts";
 import { isAtLeast, type Isolation } from "../policy/isolation.ts";
 import { limitFieldNames, limitFields, toField, type Limits } from "../policy/limits.ts";
 import { noImagesHere } from "../workloads/program/ensure-image.ts";
-import type { StartNeeds, EngineChooser } from "./handling/needs.ts";
 import type { Sessions } from "../workloads/session/sessions.ts";
 
 /** What runs in sessions needs, and what opens them. */

@@ -1,4 +1,13 @@
-import { checkDockerfile, readShellLine, readShellLineOrNothing, type RunLimits } from "./handling/request-parts.ts";
+import {
+  checkDockerfile,
+  readShellLine,
+  readShellLineOrNothing,
+  settle,
+  type RunLimits,
+  type MountNeeds,
+  type RunNeeds,
+  type StartNeeds,
+} from "./settle.ts";
 import { invalidField, GloveboxError } from "../errors/glovebox-error.ts";
 import { checkContextFiles, type ContextFile } from "../policy/request/context-files.ts";
 import { checkRelativePath } from "../policy/request/request-paths.ts";
@@ -11,12 +20,10 @@ import type { TestsSpec } from "../workloads/tests/tests-spec.ts";
 import type { OperationCall, RequestOf } from "./contract/operation-contract.ts";
 import { openProject } from "./project-handler.ts";
 import { openContextFiles } from "./mounts-handler.ts";
-import { runToWire, callListener, projectRunParts, resultAlertsSince } from "./handling/to-wire.ts";
-import { settle } from "./handling/settle.ts";
-import { handle } from "./handling/handler.ts";
+import { runToWire, callListener, projectRunParts, resultAlertsSince } from "./to-wire.ts";
+import { handle } from "./handler.ts";
 import { runTestsContract, readTestReportContract, type RunTestsResponse } from "./tests-contract.ts";
 import { unpackReport } from "../workloads/tests/report/packed-report.ts";
-import type { MountNeeds, RunNeeds, StartNeeds } from "./handling/needs.ts";
 import type { TestsDependencies } from "../workloads/tests/test-run.ts";
 import type { TestReports } from "../store/test-reports.ts";
 

@@ -4,7 +4,7 @@ import { executeCodeContract } from "./execute-contract.ts";
 import { executeRequest, type ExecuteNeeds } from "./execute-handler.ts";
 import { Redaction } from "../policy/redaction.ts";
 import { describeCommand } from "../workloads/run/describe-work.ts";
-import { handle } from "./handling/handler.ts";
+import { handle } from "./handler.ts";
 import { closeMounts, openMounts } from "./mounts-handler.ts";
 import { wrapServerContract, type WrapServerResponse } from "./wrap-server-contract.ts";
 import { posix, win32, type PlatformPath } from "node:path";

@@ -1,14 +1,14 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, afterEach, beforeEach } from "vitest";
 import type { Logger } from "../base/kit.ts";
 import type { Config } from "../config/config.ts";
 import type { Host } from "../config/host/host.ts";
 import type { ChosenEngine, Engines } from "../engines/discover.ts";
 import { GloveboxError } from "../errors/glovebox-error.ts";
 import type { Reaper } from "../sandbox/owners/reaper.ts";
-import { createEngineChooser, type EngineChooserParts } from "./engine-chooser.ts";
+import { createEngineChooser, openOwnState, type EngineChooserParts } from "./engine-chooser.ts";
 
 let stateDirectory: string;
 beforeAll(() => void (stateDirectory = mkdtempSync(path.join(os.tmpdir(), "glovebox-test-"))));
@@ -72,5 +72,41 @@ describe("where a server's sessions run", () => {
     const found = chooser({ docker: true }, more);
     expect(await found.assertEngineAnswers()).toBeNull();
     expect(await sessionEngine(found)).toBe("local");
+  });
+});
+
+let folder = "";
+beforeEach(() => {
+  folder = mkdtempSync(path.join(os.tmpdir(), "glovebox-test-"));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+describe("openOwnState", () => {
+  const uid = process.getuid?.() ?? null;
+
+  it("makes the folder for this user alone", async () => {
+    const stateDirectory = path.join(folder, "a", "glovebox");
+    await openOwnState({ stateDirectory, uid, environment: {} });
+    expect(statSync(stateDirectory).isDirectory()).toBe(true);
+  });
+
+  it.each([
+    [
+      {},
+      "in the home folder (HOME): it is not a folder.",
+      "Set HOME, or XDG_STATE_HOME for this folder alone, to a folder",
+    ],
+    [{ XDG_STATE_HOME: "state" }, "in the home folder (HOME): ", "Set HOME, or "],
+    [{ XDG_STATE_HOME: "/s" }, "in the folder that XDG_STATE_HOME names: it is not a folder.", "Set it to a folder"],
+  ])("says why it cannot be made with %j and what to set, and names no path", async (environment, why, remedy) => {
+    writeFileSync(path.join(folder, "home"), "");
+    const opening = openOwnState({ stateDirectory: path.join(folder, "home", "state"), uid, environment });
+    const error = await opening.catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({
+      errorType: "PERMISSION_DENIED",
+      message: expect.stringContaining(why) as string,
+      suggestion: expect.stringContaining(remedy) as string,
+    });
+    expect(String(error)).not.toContain(folder);
   });
 });

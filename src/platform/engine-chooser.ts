@@ -1,14 +1,47 @@
+import path from "node:path";
+import { openOwnFolder } from "../base/own-folder.ts";
+import { errorCode, GloveboxError } from "../errors/glovebox-error.ts";
+import { passableStateFolder, type Host } from "../config/host/host.ts";
 import type { Logger } from "../base/kit.ts";
 import type { Config } from "../config/config.ts";
-import type { Host } from "../config/host/host.ts";
 import type { ChosenEngine, EngineChoice, Engines } from "../engines/discover.ts";
 import { productEngines } from "../engines/engine-table.ts";
-import { GloveboxError } from "../errors/glovebox-error.ts";
 import { checkChoice } from "../policy/request/invalid-value.ts";
 import { weakestIsolation, decideMinIsolation, type Isolation } from "../policy/isolation.ts";
 import type { Reaper } from "../sandbox/owners/reaper.ts";
-import { openOwnState } from "./own-state.ts";
-import type { EngineChooser, EngineNeeds, IsolationKind } from "../operations/handling/needs.ts";
+import type { EngineChooser, EngineNeeds, IsolationKind } from "../operations/settle.ts";
+import { randomInt } from "node:crypto";
+import { bunVersion, fetchBun } from "../base/bun-packages.ts";
+import { noTracer } from "../base/tracer.ts";
+import { bunArchives } from "../config/host/host-paths.ts";
+import type { EngineSurroundings } from "../engines/engine-surroundings.ts";
+
+/**
+ * Creates the state folder, or checks that only this user can write to the existing one: its content decides what is
+ * removed, and which processes this user's others talk to. There is no substitute for it: what a killed process leaves
+ * behind is found by the next one only through the same records.
+ * @throws PERMISSION_DENIED, also if it cannot be created, for example because HOME is missing or not this user's
+ */
+export async function openOwnState(host: Pick<Host, "stateDirectory" | "uid" | "environment">): Promise<void> {
+  const { stateDirectory, uid } = host;
+  const remedy = "set XDG_STATE_HOME to a folder of this user's";
+  // Podman's service may read a profile below it, as another user.
+  const rules = { what: "the state folder", remedy, uid, mode: 0o700, maxMode: 0o755 };
+  await openOwnFolder(stateDirectory, rules).catch((error: unknown) => {
+    throw error instanceof GloveboxError ? error : notMade(host, error);
+  });
+}
+
+/** Messages for the error codes that other users' folders and broken disks cause. */
+const reasons: Readonly<Record<string, string>> = {
+  EACCES: "this user may not write there",
+  EPERM: "this user may not write there",
+  ENOENT: "it does not exist",
+  ENOTDIR: "it is not a folder",
+  EROFS: "its disk is read-only",
+  ENOSPC: "its disk is full",
+  EDQUOT: "the user's share of its disk is used up",
+};
 
 /**
  * The kind of front end that requests come from: a person's own (command line, library), where they may accept level
@@ -85,6 +118,50 @@ export function createEngineChooser(parts: EngineChooserParts): EngineChooser {
       return { engine: found?.engine.name ?? null };
     },
   };
+}
+
+/** What engines need to know about this machine. */
+export function engineSurroundings(
+  config: Config,
+  host: Host,
+  given: Partial<Pick<EngineSurroundings, "tracer" | "logger" | "owner">> = {},
+): EngineSurroundings {
+  const { platform, architecture, uid, pid, executable, stateDirectory } = host;
+  const { tracer = noTracer, logger, owner } = given;
+  return {
+    ...{ platform, executable, architecture, uid, owner },
+    processId: pid,
+    environment: config.engineEnvironment,
+    stateDirectory,
+    passableStateDirectory: passableStateFolder,
+    prebuiltOnly: config.prebuiltOnly,
+    engineRestart: config.engineRestart,
+    tracer,
+    logger,
+    fetchBun: (target) => {
+      logger?.warn({ bun: bunVersion }, "fetching Bun, once for this user");
+      return fetchBun(target, { ...host, bunArchives: bunArchives(host) });
+    },
+    now: () => Date.now(),
+    monotonicMs: () => performance.now(),
+    randomInteger: randomInt,
+  };
+}
+
+function notMade({ environment }: Pick<Host, "environment">, cause: unknown): GloveboxError {
+  const isNamed = path.isAbsolute(environment["XDG_STATE_HOME"] ?? "");
+  const place = isNamed ? "the folder that XDG_STATE_HOME names" : "the home folder (HOME)";
+  const message = `The state folder, which keeps records of sandboxes, cannot be made in ${place}: ${reasonOf(cause)}.`;
+  return new GloveboxError("PERMISSION_DENIED", message, {
+    suggestion: `Set ${isNamed ? "it" : "HOME, or XDG_STATE_HOME for this folder alone,"} to a folder that this user can write to.`,
+    context: { reason: "no_state_folder" },
+    cause,
+  });
+}
+
+function reasonOf(cause: unknown): string {
+  const code = errorCode(cause);
+  return reasons[code] ?? (code === "" ? "unknown error" : code);
 }
 
 /**

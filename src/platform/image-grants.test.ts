@@ -3,7 +3,7 @@ import { failureOf } from "../../test/helpers/failure-of.ts";
 import { loadHostConfig } from "../config/load-config.ts";
 import type { Engine } from "../engines/engine.ts";
 import type { Grant } from "../operations/contract/operation-contract.ts";
-import { grantedParts } from "../operations/handling/handler.ts";
+import { grantedParts } from "../operations/handler.ts";
 import { operationTable } from "../operations/table.ts";
 import { createPlatform, type Platform } from "./platform.ts";
 

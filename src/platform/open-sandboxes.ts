@@ -1,15 +1,95 @@
+import path from "node:path";
+import { createId } from "../base/id.ts";
+import { peerFolder } from "../config/host/host-paths.ts";
+import type { Host } from "../config/host/host.ts";
+import type { CallOperation } from "../operations/contract/operation-contract.ts";
+import { PeerFolder } from "../peers/peer-folder.ts";
+import { PeerServer } from "../peers/peer-server.ts";
+import { Peers } from "../peers/peers.ts";
+import { Leases } from "../sandbox/owners/leases.ts";
+import { identityOf, type ProcessIdentity } from "../sandbox/owners/process-identity.ts";
+import { Reaper } from "../sandbox/owners/reaper.ts";
+import { SandboxRecords } from "../sandbox/owners/sandbox-records.ts";
+import { DiskScratch } from "../sandbox/disk-scratch.ts";
+import { WorkArchives } from "../sandbox/work-archives.ts";
+import type { Kit } from "../base/kit.ts";
 import type { Tracer } from "../base/tracer.ts";
 import type { Config } from "../config/config.ts";
-import type { Host } from "../config/host/host.ts";
 import { Admission } from "../sandbox/admission.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { SandboxObserver } from "../sandbox/sandbox-observer.ts";
 import { WarmPool, type WarmPoolBounds } from "../sandbox/warm-pool.ts";
 import { Sandboxes } from "../sandbox/sandboxes.ts";
-import type { Owners } from "./open-owners.ts";
-import type { Kit } from "../base/kit.ts";
+import { knownAccessToken } from "../config/server-access.ts";
+import { PreviewGateway } from "../ingress/preview-gateway.ts";
+import { AgentTurns } from "../workloads/agent/agent-turns.ts";
+import { Environments } from "../workloads/environment/environments.ts";
+import { Previews } from "../workloads/preview/previews.ts";
+import { Sessions } from "../workloads/session/sessions.ts";
+import type { TelemetryParts } from "./open-telemetry.ts";
+import type { Door } from "./engine-chooser.ts";
 
-export interface OpenedSandboxes {
+/** Who owns the sandboxes, and what other processes of this user can see of that. */
+interface Owners {
+  /** Id of this process as an owner of sandboxes. */
+  readonly owner: string;
+  readonly identity: ProcessIdentity;
+  readonly leases: Leases;
+  readonly records: SandboxRecords;
+  readonly archives: WorkArchives;
+  readonly diskScratch: DiskScratch;
+  readonly peerServer: PeerServer;
+  readonly peers: Peers;
+  readonly reaper: Reaper;
+  /** Engines' names, by ids of sandboxes that ended but could not be removed; the reaper removes them later. */
+  readonly stranded: Map<string, string>;
+}
+
+interface OwnersOptions {
+  readonly kit: Kit;
+  readonly host: Host;
+  /** Requests of the user's other processes to this one. */
+  readonly callHere: CallOperation;
+}
+
+/** Nothing is written or removed yet. */
+export function openOwners({ host, kit, callHere }: OwnersOptions): Owners {
+  const { logger, now } = kit;
+  const { uid, platform, stateDirectory, uptimeMs } = host;
+  const owner = createId("own");
+  const identity = identityOf(host.pid, host.hostName);
+  const leases = new Leases({
+    folder: path.join(stateDirectory, "leases"),
+    uid,
+    owner,
+    identity,
+    logger,
+    now,
+    uptimeMs,
+  });
+  const records = new SandboxRecords(path.join(stateDirectory, "sandboxes"), uid);
+  const archives = new WorkArchives({ folder: path.join(stateDirectory, "sessions"), uid, owner, leases, logger });
+  const scratchFolder = path.join(stateDirectory, "scratch");
+  const diskScratch = new DiskScratch({ folder: scratchFolder, uid, platform, owner, leases });
+  const folder = new PeerFolder({ folder: peerFolder(host), owner, uid, platform, leases });
+  const peerServer = new PeerServer({ folder, platform, call: callHere, logger });
+  const stranded = new Map<string, string>();
+  const reaper = new Reaper({ leases, records, archives, diskScratch, peerFolder: folder, stranded, logger, now });
+  return {
+    owner,
+    identity,
+    leases,
+    records,
+    archives,
+    diskScratch,
+    peerServer,
+    peers: new Peers(folder),
+    reaper,
+    stranded,
+  };
+}
+
+interface OpenedSandboxes {
   readonly admission: Admission;
   readonly sandboxes: Sandboxes;
   /** Where packages are installed and images built; they take no run's slot. */
@@ -20,7 +100,7 @@ export interface OpenedSandboxes {
   readonly findLive: (id: string) => Sandbox | undefined;
 }
 
-export interface SandboxesOptions {
+interface SandboxesOptions {
   readonly kit: Kit;
   readonly config: Config;
   readonly host: Host;
@@ -59,4 +139,62 @@ export function openSandboxes(options: SandboxesOptions): OpenedSandboxes {
   const waiting = { ...kit, sandboxes, admission, availableMemoryBytes, processors };
   const pool = warmPool === null ? null : new WarmPool({ ...waiting, bounds: warmPool });
   return { admission, sandboxes, installers, pool, findLive: (id) => sandboxes.find(id) ?? installers.find(id) };
+}
+
+/** What persists between calls. */
+interface OpenedPlaces {
+  readonly sessions: Sessions;
+  readonly environments: Environments;
+  readonly previews: Previews;
+  readonly previewGateway: PreviewGateway;
+  readonly agentTurns: AgentTurns;
+}
+
+interface PlacesOptions {
+  readonly kit: Kit;
+  readonly config: Config;
+  readonly host: Host;
+  readonly owners: Owners;
+  readonly opened: OpenedSandboxes;
+  readonly telemetry: TelemetryParts;
+}
+
+/** Nothing is started yet. */
+export function openPlaces(options: PlacesOptions): OpenedPlaces {
+  const { config, host, owners, opened, telemetry, kit } = options;
+  const { archives, diskScratch } = owners;
+  const { admission, sandboxes } = opened;
+  const idleMs = config.session.idleTimeoutMs;
+  const waiting = (principal: string): number => admission.waitingFor(principal);
+  const previewGateway = new PreviewGateway({ ...config.preview, readToken: () => knownAccessToken(host) });
+  return {
+    sessions: new Sessions({ ...kit, archives, idleMs, waiting }),
+    environments: new Environments({ idleMs: config.environmentIdleMs, logger: kit.logger }),
+    previews: new Previews({
+      ...{ ...kit, sandboxes, gateway: previewGateway, alerts: telemetry.previewAlerts, diskScratch },
+      maxOutputBytes: config.maxOutputBytes,
+    }),
+    previewGateway,
+    agentTurns: new AgentTurns({
+      folder: path.join(host.stateDirectory, "agents"),
+      uid: host.uid,
+      maxWaiting: config.queue.limit,
+    }),
+  };
+}
+
+/** Front end whose sandboxes may be started ahead. */
+interface WarmDoor {
+  readonly config: Pick<Config, "warmPool">;
+  readonly door: Door;
+  /** As in `PlatformOptions`. */
+  readonly keepsWarm?: boolean | undefined;
+}
+
+/** The limits of a front end's warm sandboxes; null: it has none. */
+export function warmPoolBounds({ config, door, keepsWarm = true }: WarmDoor): WarmPoolBounds | null {
+  const { mode, min, max, ...rest } = config.warmPool;
+  const isOn = mode === "on" || (mode === "auto" && door !== "person");
+  if (!isOn || !keepsWarm || max === 0) return null;
+  return { ...rest, max, min: Math.min(max, min ?? (door === "server" ? 1 : 0)) };
 }

@@ -9,8 +9,8 @@ import { Engines } from "../engines/discover.ts";
 import { engineTable } from "../engines/engine-table.ts";
 import type { CallOperation, GrantOf } from "../operations/contract/operation-contract.ts";
 import { handlers, type HandlerNeeds } from "../operations/handlers.ts";
-import { operationCaller, observedCaller } from "../operations/handling/handler.ts";
-import type { EngineChooser } from "../operations/handling/needs.ts";
+import { operationCaller, observedCaller } from "../operations/handler.ts";
+import type { EngineChooser } from "../operations/settle.ts";
 import type { PreviewGateway } from "../ingress/preview-gateway.ts";
 import { createNotebookCode } from "../workloads/session/variables/make-notebook-code.ts";
 import { findImports, keptAnswers } from "../packages/find-imports.ts";
@@ -22,17 +22,11 @@ import type { AlertListener } from "../telemetry/alert-book.ts";
 import { openMemory } from "../workloads/agent/find-memory.ts";
 import { createTypeScriptCompiler } from "../workloads/program/typescript-compiler.ts";
 import { openLargeScratch } from "../workloads/run/open-large-scratch.ts";
-import { createEngineChooser, type Door } from "./engine-chooser.ts";
-import { engineSurroundings } from "./engine-surroundings.ts";
+import { createEngineChooser, engineSurroundings, openOwnState, type Door } from "./engine-chooser.ts";
 import { openNetwork } from "./open-network.ts";
-import { openOwners } from "./open-owners.ts";
-import { openPackages } from "./open-packages.ts";
-import { openPlaces } from "./open-places.ts";
-import { openSandboxes } from "./open-sandboxes.ts";
-import { warmPoolBounds } from "./warm-pool-bounds.ts";
-import { openTracing } from "./open-tracing.ts";
-import { openTelemetryParts, type TelemetryParts } from "./open-telemetry-parts.ts";
-import { stderrLogger } from "./stderr-logger.ts";
+import { openOwners, openPlaces, openSandboxes, warmPoolBounds } from "./open-sandboxes.ts";
+import { openPackages, type HostInstaller } from "./open-packages.ts";
+import { openTracing, openTelemetryParts, stderrLogger, type TelemetryParts } from "./open-telemetry.ts";
 import { settlesWithin } from "../base/abort.ts";
 import type { EgressProxies } from "../egress/egress-proxies.ts";
 import type { PeerServer } from "../peers/peer-server.ts";
@@ -48,7 +42,6 @@ import type { Tracing } from "../telemetry/tracing.ts";
 import type { Environments } from "../workloads/environment/environments.ts";
 import type { Previews } from "../workloads/preview/previews.ts";
 import type { Sessions } from "../workloads/session/sessions.ts";
-import type { HostInstaller } from "./host-installer.ts";
 import { bunArchives, expandHome } from "../config/host/host-paths.ts";
 import { checkImageReference, isSameImage } from "../policy/image-reference.ts";
 import { readRegistrySettings } from "../egress/registry-settings.ts";
@@ -68,7 +61,6 @@ import type { Store } from "../store/store.ts";
 import { LogSink } from "../telemetry/log-sink.ts";
 import { RedisPublisher } from "../telemetry/redis-publisher.ts";
 import { SandboxLogs } from "../telemetry/sandbox-logs.ts";
-import { openOwnState } from "./own-state.ts";
 
 export interface PlatformOptions {
   readonly config: Config;
@@ -96,7 +88,7 @@ export interface PlatformOptions {
   readonly openLog?: (() => Logger) | undefined;
 }
 
-export type { SettledSessions } from "../operations/handling/needs.ts";
+export type { SettledSessions } from "../operations/settle.ts";
 export type { Alert } from "../telemetry/alert-book.ts";
 
 /** Everything that handlers and servers need of the platform, except closing it. */

@@ -14,7 +14,7 @@ import path from "node:path";
 import { text } from "node:stream/consumers";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { whileSwapping } from "../../test/helpers/swapping.ts";
-import { saveFile } from "./save-file.ts";
+import { saveFile } from "./local-files.ts";
 
 const now = { platform: process.platform, nowMs: Date.now() };
 

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { completedShells, type CompletedShell } from "../../src/cli/completed-shells.ts";
+import { completedShells, type CompletedShell } from "../../src/cli/command-tree.ts";
 import { runCommand } from "../helpers/run-command.ts";
 
 /** How to ask each shell what it would offer for a line with an incomplete last word. */

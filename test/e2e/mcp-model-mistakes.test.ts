@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { loadHostConfig } from "../../src/config/load-config.ts";
 import { McpDoor } from "../../src/mcp/mcp-door.ts";
 import { exampleOf } from "../../src/mcp/tools/call-tool.ts";
-import { offeredTools } from "../../src/mcp/tools/offered-tool.ts";
+import { offeredTools } from "../../src/mcp/tools/tool-profiles.ts";
 import { operationTable } from "../../src/operations/table.ts";
 import { createPlatform } from "../../src/platform/platform.ts";
 import { floodsOf, mistakesOf } from "../helpers/mcp/mistakes.ts";

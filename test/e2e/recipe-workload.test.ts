@@ -3,7 +3,7 @@ import { Checkout } from "../helpers/checkout.ts";
 
 /** What lasts: one sandbox, in which one command after another runs. */
 const bench = `
-import { BoundedOutput } from "../../base/streams/bounded-output.ts";
+import { BoundedOutput } from "../../base/streams/collected-bytes.ts";
 import { Redaction } from "../../policy/redaction.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
 import type { Interruption } from "../../sandbox/outcome.ts";
@@ -60,7 +60,7 @@ export class Bench {
 
 /** Its registry. */
 const benches = `
-import type { Logger } from "../../base/logger.ts";
+import type { Logger } from "../../base/kit.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
 import { PlaceRegistry } from "../place/place-registry.ts";
 import { Bench } from "./bench.ts";
@@ -174,10 +174,9 @@ export const runOnBenchContract = defineOperation({
 const handler = `
 import { runOnBench, type BenchDependencies } from "../workloads/bench/run-on-bench.ts";
 import { runOnBenchContract } from "./bench-contract.ts";
-import { handle } from "./handling/handler.ts";
-import type { RunNeeds, StartNeeds } from "./handling/needs.ts";
-import { settle } from "./handling/settle.ts";
-import { imageProvider } from "./handling/to-wire.ts";
+import { handle } from "./handler.ts";
+import { settle, type RunNeeds, type StartNeeds } from "./settle.ts";
+import { imageProvider } from "./to-wire.ts";
 
 export type BenchNeeds = StartNeeds & RunNeeds<BenchDependencies>;
 
@@ -270,17 +269,17 @@ function addPlace(checkout: Checkout): void {
   });
 }
 
-/** `open-places.ts` makes it; `platform.ts` passes it on, ends it with its principal, and closes it. */
+/** `open-sandboxes.ts` makes it; `platform.ts` passes it on, ends it with its principal, and closes it. */
 function addToPlatform(checkout: Checkout): void {
   const imports = 'import type { Benches } from "../workloads/bench/benches.ts";\n';
-  const places = "src/platform/open-places.ts";
+  const places = "src/platform/open-sandboxes.ts";
   checkout.addRow(places, {
-    after: "export interface OpenedPlaces {",
+    after: "interface OpenedPlaces {",
     row: "  readonly benches: Benches;",
     imports: imports.replace("type ", ""),
   });
   checkout.addRow(places, {
-    after: "\n  return {",
+    after: "\n    previewGateway,",
     row: "    benches: new Benches({ idleMs, logger: kit.logger, now: kit.now }),",
   });
   const rows = {

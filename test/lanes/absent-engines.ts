@@ -2,7 +2,7 @@ import { loadHostConfig } from "../../src/config/load-config.ts";
 import { probeEngine } from "../../src/engines/probe-engine.ts";
 import { engineTable } from "../../src/engines/engine-table.ts";
 import { guardEngine } from "../../src/engines/guarded-engine.ts";
-import { engineSurroundings } from "../../src/platform/engine-surroundings.ts";
+import { engineSurroundings } from "../../src/platform/engine-chooser.ts";
 import { isRequired } from "../helpers/require.ts";
 import { absentLanesVariable, type AbsentLanes } from "./absent-lanes.ts";
 import type { Lane } from "./lanes.ts";

@@ -28,10 +28,10 @@ export const cliSabotages: readonly Sabotage[] = [
   },
   {
     id: "log of commands: reasons move the cursor",
-    file: "src/cli/output/plain-log.ts",
+    file: "src/cli/command-io.ts",
     find: "escapeLine(`glovebox: ${message}${reason.slice(0, maxReason)}${beside}`.slice(0, maxLine))",
     replace: "`glovebox: ${message}${reason.slice(0, maxReason)}${beside}`.slice(0, maxLine)",
-    test: "src/cli/output/plain-log.test.ts",
+    test: "src/cli/command-io.test.ts",
     name: "lets a hostile reason neither begin a line",
   },
   {

@@ -11,10 +11,10 @@ export const consoleSabotages: readonly Sabotage[] = [
   },
   {
     id: "console: a page holds all lines of a log",
-    file: "src/console/log-window.ts",
+    file: "src/console/follow-log.ts",
     find: "lines.length - first > windowBounds.lines ||",
     replace: "",
-    test: "src/console/log-window.test.ts",
+    test: "src/console/follow-log.test.ts",
     name: "holds the newest of a million lines",
   },
   {
@@ -91,10 +91,10 @@ export const consoleSabotages: readonly Sabotage[] = [
   },
   {
     id: "console: an alert does not get its end",
-    file: "src/console/join-alerts.ts",
+    file: "src/console/lists.ts",
     find: "for (const episode of known) episode.end = alert;",
     replace: "",
-    test: "src/console/join-alerts.test.ts",
+    test: "src/console/lists.test.ts",
     name: "are shown once, with their end",
   },
   {
@@ -115,7 +115,7 @@ export const consoleSabotages: readonly Sabotage[] = [
   },
   {
     id: "console: a run whose sandbox is gone does not say what it ran",
-    file: "src/http/runs/http-runs.ts",
+    file: "src/http/http-runs.ts",
     find: 'if (event.type === "sandbox") this.#remember(call, event.sandboxId);',
     replace: "",
     test: "test/e2e/http.test.ts",

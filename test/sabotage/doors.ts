@@ -19,10 +19,10 @@ export const doorsSabotages: readonly Sabotage[] = [
   },
   {
     id: "commands: a line longer than Linux takes is accepted",
-    file: "src/operations/handling/request-parts.ts",
+    file: "src/operations/settle.ts",
     find: "bytes <= maxArgumentBytes",
     replace: "line.length <= maxArgumentBytes",
-    test: "src/operations/handling/request-parts.test.ts",
+    test: "src/operations/settle.test.ts",
     name: "is refused by its field: a line too long",
   },
   {
@@ -259,10 +259,10 @@ export const doorsSabotages: readonly Sabotage[] = [
   },
   {
     id: "doors: a connection on which nothing came is answered",
-    file: "src/http/server/broken-request.ts",
+    file: "src/http/broken-request.ts",
     find: " || socket.bytesRead === 0",
     replace: "",
-    test: "src/http/server/broken-request.test.ts",
+    test: "src/http/broken-request.test.ts",
     name: "without an answer",
   },
   {
@@ -291,7 +291,7 @@ export const doorsSabotages: readonly Sabotage[] = [
   },
   {
     id: "doors: HTTP builds a body before its values are counted",
-    file: "src/http/server/json-body.ts",
+    file: "src/http/request-body.ts",
     find: "assertBoundedJson(body);",
     replace: "",
     test: "test/e2e/http-bad-input.test.ts",
@@ -307,7 +307,7 @@ export const doorsSabotages: readonly Sabotage[] = [
   },
   {
     id: "doors: a batch reaches MCP as if it were one message",
-    file: "src/mcp/parse-json-rpc.ts",
+    file: "src/mcp/json-rpc.ts",
     find: "if (!Array.isArray(value)) return { value };",
     replace: "if (value !== undefined) return { value };",
     test: "test/e2e/mcp-http.test.ts",
@@ -347,7 +347,7 @@ export const doorsSabotages: readonly Sabotage[] = [
   },
   {
     id: "doors: answers count nothing while nobody reads them",
-    file: "src/http/server/hold-bytes.ts",
+    file: "src/http/request-body.ts",
     find: "if (bytes < countedFrom) return payload;",
     replace: "if (bytes >= 0) return payload;",
     test: "test/e2e/bytes-in-flight.test.ts",
@@ -355,7 +355,7 @@ export const doorsSabotages: readonly Sabotage[] = [
   },
   {
     id: "doors: uploads count nothing before they end",
-    file: "src/http/server/json-body.ts",
+    file: "src/http/request-body.ts",
     find: "onHold: (bytes) => held.set(bytes) }).catch(",
     replace: "onHold: () => held.set(0) }).catch(",
     test: "test/e2e/bytes-in-flight.test.ts",
@@ -371,26 +371,26 @@ export const doorsSabotages: readonly Sabotage[] = [
   },
   {
     id: "doors: MCP streams queue what their reader does not take",
-    file: "src/mcp/send-response.ts",
+    file: "src/mcp/http-messages.ts",
     find: "held.set(response.writableLength + piece.value.byteLength);",
     replace: "held.set(0);",
-    test: "src/mcp/send-response.test.ts",
+    test: "src/mcp/http-messages.test.ts",
     name: "ends its reader when more is unread",
   },
   {
     id: "doors: a revoked key's MCP stream ends without a word",
-    file: "src/mcp/http-handler.ts",
-    find: "timer = setTimeout(() => sayGoodbye(message, response), lastAnswersMs).unref();",
-    replace: "timer = setTimeout(() => response.end(), lastAnswersMs).unref();",
+    file: "src/mcp/serve-over-http.ts",
+    find: "timer = setTimeout(() => sayGoodbye(message, response), goodbyeAfterMs).unref();",
+    replace: "timer = setTimeout(() => response.end(), goodbyeAfterMs).unref();",
     test: "test/e2e/revoked-key.test.ts",
     name: "a revoked key is told CANCELLED",
   },
   {
     id: "what is no base64 is written as nonsense",
-    file: "src/operations/handling/request-parts.ts",
+    file: "src/operations/settle.ts",
     find: "if (form.test(written) && ",
     replace: "if (form.test('') && ",
-    test: "src/operations/handling/request-parts.test.ts",
+    test: "src/operations/settle.test.ts",
     name: "which would be read as something else",
   },
   {
@@ -419,15 +419,15 @@ export const doorsSabotages: readonly Sabotage[] = [
   },
   {
     id: "bytes: the time for a request ends an upload",
-    file: "src/http/server/broken-request.ts",
+    file: "src/http/broken-request.ts",
     find: 'if (code === "ERR_HTTP_REQUEST_TIMEOUT" && mayTakeItsTime(socket)) return;',
     replace: "",
-    test: "src/http/server/broken-request.test.ts",
+    test: "src/http/broken-request.test.ts",
     name: "an upload that may take its time",
   },
   {
     id: "http: a run shows what its sandbox does a moment later",
-    file: "src/http/runs/http-runs.ts",
+    file: "src/http/http-runs.ts",
     find: 'if (event.type === "sandbox") this.#remember(call, event.sandboxId);\n          await own.onEvent(event);',
     replace:
       'await own.onEvent(event);\n          await new Promise((next) => setTimeout(next, 200));\n          if (event.type === "sandbox") this.#remember(call, event.sandboxId);',
@@ -452,7 +452,7 @@ export const doorsSabotages: readonly Sabotage[] = [
   },
   {
     id: "input: it may follow a request that has none",
-    file: "src/http/server/json-body.ts",
+    file: "src/http/request-body.ts",
     find: "if (config.takesInput !== true) throw",
     replace: "if (config.takesInput === false && maxBytes === 0) throw",
     test: "test/e2e/input-bodies.test.ts",
@@ -460,7 +460,7 @@ export const doorsSabotages: readonly Sabotage[] = [
   },
   {
     id: "input: a second request with its key joins a run whose input it does not have",
-    file: "src/http/server/request-input.ts",
+    file: "src/http/request-body.ts",
     find: "if (key !== undefined) throw",
     replace: 'if (key === "") throw',
     test: "test/e2e/input-bodies.test.ts",

@@ -56,18 +56,18 @@ export const e2bSabotages: readonly Sabotage[] = [
   },
   {
     id: "e2b: any number of folders is watched",
-    file: "src/e2b/envd/watch-table.ts",
+    file: "src/e2b/envd/client-watch.ts",
     find: "if (this.#of(sandbox).live < maxWatches) return;",
     replace: "if (this.#of(sandbox).live < 9 * maxWatches) return;",
-    test: "src/e2b/envd/watch-table.test.ts",
+    test: "src/e2b/envd/client-watch.test.ts",
     name: "bounds the watches of a sandbox",
   },
   {
     id: "e2b: what a program prints for a watch is taken whatever it is",
-    file: "src/e2b/envd/change-reader.ts",
+    file: "src/e2b/envd/client-watch.ts",
     find: "if (this.#rest.length > maxToldBytes) throw",
     replace: "if (this.#rest.length > 9 * maxToldBytes) throw",
-    test: "src/e2b/envd/change-reader.test.ts",
+    test: "src/e2b/envd/client-watch.test.ts",
     name: "takes nothing that is never told",
   },
   {
@@ -128,10 +128,10 @@ export const e2bSabotages: readonly Sabotage[] = [
   },
   {
     id: "e2b: an envelope may say another length",
-    file: "src/e2b/envd/envelope.ts",
+    file: "src/e2b/envd/rpc-stream.ts",
     find: "if (length !== body.length - headBytes) {",
     replace: "if (length > 2 ** 32) {",
-    test: "src/e2b/envd/envelope.test.ts",
+    test: "src/e2b/envd/rpc-stream.test.ts",
     name: "are refused with",
   },
   {
@@ -144,18 +144,18 @@ export const e2bSabotages: readonly Sabotage[] = [
   },
   {
     id: "e2b: a sandbox has processes without end",
-    file: "src/e2b/envd/process-table.ts",
+    file: "src/e2b/envd/e2b-process.ts",
     find: "this.live(sandbox).length < maxLive",
     replace: "this.live(sandbox).length >= 0",
-    test: "src/e2b/envd/process-table.test.ts",
+    test: "src/e2b/envd/e2b-process.test.ts",
     name: "are bounded in each sandbox",
   },
   {
     id: "e2b: processes that ended are kept without end",
-    file: "src/e2b/envd/process-table.ts",
+    file: "src/e2b/envd/e2b-process.ts",
     find: "if (processes.size >= maxKnown && eldest !== undefined)",
     replace: "if (processes.size < 0 && eldest !== undefined)",
-    test: "src/e2b/envd/process-table.test.ts",
+    test: "src/e2b/envd/e2b-process.test.ts",
     name: "leave room as soon as they end",
   },
   {
@@ -192,7 +192,7 @@ export const e2bSabotages: readonly Sabotage[] = [
   },
   {
     id: "e2b: every key may name every template",
-    file: "src/operations/handling/handler.ts",
+    file: "src/operations/handler.ts",
     find: "templates.filter(({ isUsual }) => isUsual)",
     replace: "templates",
     test: "test/e2e/e2b-image.test.ts",
@@ -256,7 +256,7 @@ export const e2bSabotages: readonly Sabotage[] = [
   },
   {
     id: "e2b: code runs in one language or another",
-    file: "src/e2b/languages.ts",
+    file: "src/e2b/interpreter-execution.ts",
     find: "if (found !== undefined) return found;",
     replace: "if (name !== '') return found ?? 'python';",
     test: interpreter,
@@ -336,10 +336,10 @@ export const e2bSabotages: readonly Sabotage[] = [
   },
   {
     id: "e2b: signs of life wait for a client that does not read",
-    file: "src/e2b/execution-stream.ts",
+    file: "src/e2b/interpreter-execution.ts",
     find: "if (this.#response.writableNeedDrain)",
     replace: "if (this.#response.closed)",
-    test: "src/e2b/execution-stream.test.ts",
+    test: "src/e2b/interpreter-execution.test.ts",
     name: "sends no signs of life to a client that does not read",
   },
   {
@@ -408,7 +408,7 @@ export const e2bSabotages: readonly Sabotage[] = [
   },
   {
     id: "e2b: private ports are open",
-    file: "src/e2b/envd/port-gates.ts",
+    file: "src/e2b/sandbox-ports.ts",
     find: "if (!isPublic && !(",
     replace: "if (!isPublic && shown === undefined && !(",
     test: "test/e2e/e2b-ports.test.ts",
@@ -424,15 +424,15 @@ export const e2bSabotages: readonly Sabotage[] = [
   },
   {
     id: "e2b: any domain's host names a port",
-    file: "src/e2b/sandbox-hosts.ts",
+    file: "src/e2b/sandbox-ports.ts",
     find: 'if (!isOwn && name !== "localhost") return null;',
     replace: "",
-    test: "src/e2b/sandbox-hosts.test.ts",
+    test: "src/e2b/sandbox-ports.test.ts",
     name: "for none of a sandbox",
   },
   {
     id: "e2b: programs are given the tokens of their sandbox",
-    file: "src/e2b/envd/port-gates.ts",
+    file: "src/e2b/sandbox-ports.ts",
     find: "tokens: [token, trafficToken],",
     replace: "tokens: [],",
     test: "test/e2e/e2b-ports.test.ts",

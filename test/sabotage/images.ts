@@ -46,7 +46,7 @@ export const imagesSabotages: readonly Sabotage[] = [
   },
   {
     id: "images: a key may name any",
-    file: "src/operations/handling/handler.ts",
+    file: "src/operations/handler.ts",
     find: "assertImageGranted(parts.checkImage(reference, field), images, field);",
     replace: "parts.checkImage(reference, field);",
     test: grants,
@@ -54,7 +54,7 @@ export const imagesSabotages: readonly Sabotage[] = [
   },
   {
     id: "images: a project's files may name any for a key",
-    file: "src/operations/handling/handler.ts",
+    file: "src/operations/handler.ts",
     find: 'if (needed.origin === "configured") return',
     replace: 'if (needed.origin !== "request") return',
     test: grants,

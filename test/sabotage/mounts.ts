@@ -9,8 +9,8 @@ export const mountsSabotages: readonly Sabotage[] = [
   {
     id: "mounts: the advice tells what lies outside the roots",
     file: "src/policy/mounts/decide-mount.ts",
-    find: "{ advice: adviceOn(policy, use) }",
-    replace: "{ advice: never ?? adviceOn(policy, use) }",
+    find: "advice: adviceOn(policy, use),",
+    replace: "advice: never ?? adviceOn(policy, use),",
     test: "src/policy/mounts/decide-mount.test.ts",
     name: "is the same for every path",
   },

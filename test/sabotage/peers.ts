@@ -27,7 +27,7 @@ export const peerSabotages: readonly Sabotage[] = [
   },
   {
     id: "peers: operations that are not for others are served",
-    file: "src/peers/peer-operations.ts",
+    file: "src/peers/peers.ts",
     find: "peerPath(contract) === path",
     replace: "peerPath(contract) === path || path !== undefined",
     test: "src/peers/peer-server.test.ts",

@@ -9,7 +9,7 @@ const dockerfile = "test/e2e/project-dockerfile.test.ts";
 export const projectsSabotages: readonly Sabotage[] = [
   {
     id: "dockerfile: a request alone has one built",
-    file: "src/operations/handling/request-parts.ts",
+    file: "src/operations/settle.ts",
     find: "if (buildDockerfiles && !prebuiltOnly) return true;",
     replace: "if (!prebuiltOnly || buildDockerfiles) return true;",
     test: dockerfile,
@@ -73,7 +73,7 @@ export const projectsSabotages: readonly Sabotage[] = [
   },
   {
     id: "files: a request may name two places",
-    file: "src/operations/handling/request-parts.ts",
+    file: "src/operations/settle.ts",
     find: "if (environment === undefined || session === undefined) return;",
     replace: 'if (session !== "") return;',
     test: "test/e2e/http-environments.test.ts",

@@ -7,7 +7,7 @@ const archive = "src/sandbox/files/bound-archive.test.ts";
 const found = "src/sandbox/copy/find-on-host.test.ts";
 const walk = "src/base/host-folder-walk.test.ts";
 const filter = "src/cli/own-terminal.test.ts";
-const escapes = "src/cli/output/terminal-escape.test.ts";
+const escapes = "src/cli/output/terminal-text.test.ts";
 
 export const readsSabotages: readonly Sabotage[] = [
   {
@@ -156,7 +156,7 @@ export const readsSabotages: readonly Sabotage[] = [
   },
   {
     id: "a report is written through a link",
-    file: "src/transfer/save-file.ts",
+    file: "src/transfer/local-files.ts",
     find: "await using writer = new TreeWriter(folder",
     replace:
       "if (there !== null) return await writeFile(folder.at(name), text);\n  await using writer = new TreeWriter(folder",
@@ -205,15 +205,15 @@ export const readsSabotages: readonly Sabotage[] = [
   },
   {
     id: "a cell of a table may begin another row",
-    file: "src/cli/output/format-table.ts",
+    file: "src/cli/output/terminal-text.ts",
     find: "cells.map((cell) => escapeLine(cell))",
     replace: 'cells.map((cell) => escapeLine(cell).replaceAll("\\\\n", "\\n"))',
-    test: "src/cli/output/format-table.test.ts",
+    test: "src/cli/output/terminal-text.test.ts",
     name: "a line for each row",
   },
   {
     id: "a line may be shown in another order",
-    file: "src/cli/output/terminal-escape.ts",
+    file: "src/cli/output/terminal-text.ts",
     find: "\\u2028-\\u202e\\u2066-\\u2069",
     replace: "\\u2028-\\u2029",
     test: escapes,

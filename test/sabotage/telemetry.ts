@@ -202,9 +202,9 @@ const prometheus: readonly Sabotage[] = [
   },
   {
     id: "/metrics: routes as they were asked for",
-    file: "src/http/routes/metrics-route.ts",
-    find: "const route = routeOf(request);",
-    replace: "const route = request.url;",
+    file: "src/http/routes/server-routes.ts",
+    find: "const { method } = request;\n    const route = routeOf(request);",
+    replace: "const { method } = request;\n    const route = request.url;",
     test: doors,
     name: "HTTP has the alerts in the result",
   },

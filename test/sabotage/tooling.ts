@@ -73,7 +73,7 @@ export const toolingSabotages: readonly Sabotage[] = [
     file: "src/base/host-folder.ts",
     find: "how | constants.O_DIRECTORY | constants.O_NOFOLLOW",
     replace: "how | constants.O_DIRECTORY",
-    test: "src/transfer/save-artifacts.test.ts",
+    test: "src/transfer/local-files.test.ts",
     name: "leads nobody out while a program exchanges the folder itself",
   },
   {

@@ -62,9 +62,9 @@ export const tracesSabotages: readonly Sabotage[] = [
   },
   {
     id: "traces: strangers are traced",
-    file: "src/http/routes/trace-requests.ts",
-    find: 'app.addHook("onRequest", async (request, reply) => {',
-    replace: 'app.addHook("onRequest", async (request, reply) => { request.caller ??= { principal: "nobody" };',
+    file: "src/http/routes/server-routes.ts",
+    find: "const { method, url, headers, caller } = request;",
+    replace: 'request.caller ??= { principal: "nobody" }; const { method, url, headers, caller } = request;',
     test: "test/e2e/traces.test.ts",
     name: "lead from a request to the calls of the engine",
   },

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, expect, it } from "vitest";
 import { makeKey } from "../../src/keys/key-record.ts";
-import { Tickets } from "../../src/http/tickets.ts";
+import { Tickets } from "../../src/http/authentication.ts";
 import { openBrowser } from "../helpers/browser.ts";
 import { until } from "../helpers/until.ts";
 import { answering, openPreviewScene, type PreviewScene } from "../helpers/preview-scene.ts";

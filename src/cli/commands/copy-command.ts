@@ -4,8 +4,8 @@ import { invalidField } from "../../errors/glovebox-error.ts";
 import { openCalls } from "../open-calls.ts";
 import { copyIntoSandboxContract, copyOutOfSandboxContract } from "../../operations/live-sandbox-contract.ts";
 import type { CommandIo, SetExitCode } from "../command-io.ts";
-import { sandboxWords } from "../output/name-option.ts";
-import { escapeLine } from "../output/terminal-escape.ts";
+import { sandboxWords } from "../output/option-words.ts";
+import { escapeLine } from "../output/terminal-text.ts";
 
 interface CopyOptions {
   readonly maxSize?: string;

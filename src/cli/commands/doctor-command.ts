@@ -7,13 +7,12 @@ import {
   type DoctorResponse,
 } from "../../operations/doctor-contract.ts";
 import type { CommandIo, SetExitCode } from "../command-io.ts";
-import { coloured } from "../output/coloured.ts";
+import { coloured } from "../output/error-report.ts";
 import { exitCodes } from "../exit-code.ts";
 import type { ProveOptions } from "../prove-command.ts";
 import { GloveboxError, invalidField } from "../../errors/glovebox-error.ts";
 import { isWall } from "../../policy/isolation.ts";
-import { escapeLine } from "../output/terminal-escape.ts";
-import { indented } from "../output/wrap-text.ts";
+import { escapeLine, indented } from "../output/terminal-text.ts";
 
 interface DoctorOptions extends ProveOptions {
   readonly all?: boolean;

@@ -2,12 +2,11 @@ import type { Command } from "commander";
 import { invalidField } from "../../errors/glovebox-error.ts";
 import { openCalls, type CommandCalls } from "../open-calls.ts";
 import { execInSandboxContract, openTerminalContract } from "../../operations/live-sandbox-contract.ts";
-import type { CommandIo, SetExitCode } from "../command-io.ts";
+import { ProgramOutput, type CommandIo, type SetExitCode } from "../command-io.ts";
 import { withOwnTerminal } from "../own-terminal.ts";
-import { sandboxWords } from "../output/name-option.ts";
-import { ProgramOutput } from "../output/program-output.ts";
+import { sandboxWords } from "../output/option-words.ts";
 import { parseVariable } from "../run-options.ts";
-import { escapeLine } from "../output/terminal-escape.ts";
+import { escapeLine } from "../output/terminal-text.ts";
 
 interface ExecOptions {
   readonly cwd?: string;

@@ -5,7 +5,7 @@ import { GloveboxError, invalidField } from "../../errors/glovebox-error.ts";
 import { checkKeyRecord, idOf, makeKey, type KeyRecord, type NewKey } from "../../keys/key-record.ts";
 import { keysPlace, changeKeys, readKeys, type KeysPlace } from "../../keys/keys-file.ts";
 import type { CommandIo, SetExitCode } from "../command-io.ts";
-import { formatTable } from "../output/format-table.ts";
+import { formatTable } from "../output/terminal-text.ts";
 import path from "node:path";
 import { parseDuration } from "../../base/duration.ts";
 import { engineNames } from "../../config/engine-words.ts";

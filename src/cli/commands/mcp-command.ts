@@ -5,16 +5,21 @@ import { accessTokenFile, openAccessToken } from "../../config/server-access.ts"
 import { parseDuration } from "../../base/duration.ts";
 import { exitCodes } from "../exit-code.ts";
 import type { CommandIo, SetExitCode } from "../command-io.ts";
-import { addMcpWrapCommand } from "../wrap-command.ts";
+import { addMcpWrapCommand, addWrapOptions, argumentsOfWrap, type WrapOptions } from "../wrap-command.ts";
 import { readHost } from "../../config/host/host.ts";
 import { ownCommand } from "../../config/host/own-command.ts";
 import { readPackageVersion } from "../../config/host/package-version.ts";
-import type { ServerCommand } from "../../mcp/client.ts";
-import { mcpClients } from "../../mcp/clients.ts";
-import { unwrapEntry, wrapEntry } from "../../mcp/wrap-entry.ts";
-import { clientOf, entryText, planChange, planInstall, writeInstall } from "../../mcp/install-server.ts";
+import { mcpClients, type ServerCommand } from "../../mcp/clients.ts";
+import {
+  unwrapEntry,
+  wrapEntry,
+  clientOf,
+  entryText,
+  planChange,
+  planInstall,
+  writeInstall,
+} from "../../mcp/install-server.ts";
 import { parseProfiles } from "../../mcp/tools/tool-profiles.ts";
-import { addWrapOptions, argumentsOfWrap, type WrapOptions } from "../wrap-options.ts";
 
 /** The principal for callers without a key: the user of this process. */
 const principal = "local";

@@ -5,9 +5,7 @@ import {
   type ListMountsResponse,
   type CheckMountRequest,
 } from "../../operations/mounts-contract.ts";
-import { escapeLine } from "../output/terminal-escape.ts";
-import { formatTable } from "../output/format-table.ts";
-import { indented } from "../output/wrap-text.ts";
+import { escapeLine, formatTable, indented } from "../output/terminal-text.ts";
 import type { Command } from "commander";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import { openCalls } from "../open-calls.ts";

@@ -1,5 +1,5 @@
 import { listPackagesContract, prunePackagesContract, type PackageSetRow } from "../../operations/packages-contract.ts";
-import { formatTable } from "../output/format-table.ts";
+import { formatTable } from "../output/terminal-text.ts";
 import type { Command } from "commander";
 import { parseBytes } from "../../base/bytes.ts";
 import { openCalls, type CommandCalls } from "../open-calls.ts";

@@ -4,14 +4,15 @@ import {
   removeSandboxesContract,
   type SandboxRow,
 } from "../../operations/sandboxes-contract.ts";
-import { formatTable } from "../output/format-table.ts";
+import { formatTable, escapeLine } from "../output/terminal-text.ts";
 import type { Command } from "commander";
 import { loadHostConfig } from "../../config/load-config.ts";
 import { keysPlace, readKeys } from "../../keys/keys-file.ts";
 import { openCalls } from "../open-calls.ts";
 import type { CommandIo, SetExitCode } from "../command-io.ts";
-import { sandboxWords } from "../output/name-option.ts";
-import { escapeLine } from "../output/terminal-escape.ts";
+import { sandboxWords } from "../output/option-words.ts";
+import { sandboxStatsContract, type SandboxStatsRow } from "../../operations/metrics-contract.ts";
+import { setTimeout as sleep } from "node:timers/promises";
 
 /** What the table needs besides its rows. */
 interface SandboxTableFacts {
@@ -48,53 +49,11 @@ export function sandboxTable(rows: readonly SandboxRow[], facts: SandboxTableFac
   );
 }
 
-/** The shortest beginnings, of eight characters at least, that are each the only one. */
-function shortIds(ids: readonly string[]): ReadonlyMap<string, string> {
-  const distinct = [...new Set(ids)];
-  const longest = Math.max(...distinct.map((id) => id.length));
-  return new Map(
-    distinct.map((id) => {
-      const first = id.indexOf("-") + 1 + shortLength;
-      for (let length = first; length < longest; length += 1) {
-        const short = id.slice(0, length);
-        if (!distinct.some((other) => other !== id && other.startsWith(short))) return [id, short];
-      }
-      return [id, id];
-    }),
-  );
-}
-
-const units = [
+const timeUnits = [
   ["d", 86_400],
   ["h", 3_600],
   ["min", 60],
 ] as const;
-
-/** How long ago, in the largest unit that fits: `42 s`, `3 min`, `2 h`, `5 d`. */
-function age(milliseconds: number): string {
-  const seconds = Math.max(0, Math.floor(milliseconds / 1_000));
-  const [unit, size] = units.find(([, each]) => seconds >= each) ?? ["s", 1];
-  return `${Math.floor(seconds / size)} ${unit}`;
-}
-
-/** A digest says nothing to a person. */
-function imageWords(image: string | null): string {
-  if (image === null || image === "") return "-";
-  return image.replace(/^sha256:([0-9a-f]{12})[0-9a-f]*$/, "$1").replace(/@sha256:[0-9a-f]+$/, "");
-}
-
-function ownerWords({ owner, principal }: SandboxRow, { isRemote, keyNames }: SandboxTableFacts): string {
-  if (owner === "expired") return "gone (glovebox prune removes it)";
-  if (owner === "unknown") return "another user or machine";
-  if (isRemote || principal === "local") return "you";
-  if (principal === "") return "nobody yet";
-  const id = principal.replace(/^key:/, "");
-  return `key ${keyNames.get(id) ?? id}`;
-}
-
-function cut(text: string, length: number): string {
-  return text.length <= length ? text : `${text.slice(0, length - 3)}...`;
-}
 
 interface ListOptions {
   readonly engine?: string;
@@ -150,6 +109,110 @@ export function addPruneCommand(program: Command, io: CommandIo, setExitCode: Se
     });
 }
 
+/** One line per sandbox; `-` for what its engine does not report. */
+export function statsTable(rows: readonly SandboxStatsRow[]): string {
+  return formatTable(
+    ["SANDBOX", "NAME", "ENGINE", "KIND", "CPU %", "MEMORY MB", "NET IN/OUT", "DISK READ/WRITE", "UP"],
+    rows.map(({ container_id: id, name, engine, kind, limits, sample }) => [
+      id,
+      name ?? "-",
+      engine,
+      kind,
+      `${shown(sample?.cpu_percent)} of ${limits.cpus * 100}`,
+      `${shown(sample?.memory_mb)} of ${limits.memory_mb}`,
+      `${bytes(sample?.network_rx_bytes)}/${bytes(sample?.network_tx_bytes)}`,
+      `${bytes(sample?.disk_read_bytes)}/${bytes(sample?.disk_write_bytes)}`,
+      sample === null ? "-" : `${Math.round(sample.uptime_seconds)} s`,
+    ]),
+  );
+}
+
+const byteUnits = ["B", "kB", "MB", "GB", "TB"] as const;
+
+interface StatsOptions {
+  readonly once?: boolean;
+  readonly json?: boolean;
+}
+
+const intervalMs = 1_000;
+/** Moves up to the top of what was drawn, and clears everything below. */
+const upAndClear = (lines: number): string => (lines === 0 ? "" : `\u001B[${lines}A\u001B[0J`);
+
+/** `glovebox stats`: what live sandboxes use, redrawn each second on a terminal. */
+export function addStatsCommand(program: Command, io: CommandIo, setExitCode: SetExitCode): void {
+  program
+    .command("stats")
+    .argument("[id]", `only this sandbox: ${sandboxWords}`)
+    .option("--once", "print it once")
+    .option("--json", "print one JSON object each second")
+    .action(async (id: string | undefined, { once, json }: StatsOptions) => {
+      await using calls = await openCalls();
+      const redraws = json !== true && once !== true && io.stdout.isTTY === true;
+      let lines = 0;
+      setExitCode(0);
+      for (let first = true; ; first = false) {
+        const { sandboxes } = await calls.send(sandboxStatsContract, { id }, { signal: io.signal });
+        const text = json === true ? `${JSON.stringify({ sandboxes })}\n` : statsTable(sandboxes);
+        io.stdout.write(redraws ? upAndClear(lines) + text : first || json === true ? text : `\n${text}`);
+        lines = text.split("\n").length - 1;
+        if (once === true) return;
+        // Ctrl-C is the normal way to end it.
+        if (!(await slept(intervalMs, io.signal))) return;
+      }
+    });
+}
+
+async function slept(milliseconds: number, signal: AbortSignal): Promise<boolean> {
+  try {
+    await sleep(milliseconds, undefined, { signal });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The shortest beginnings, of eight characters at least, that are each the only one. */
+function shortIds(ids: readonly string[]): ReadonlyMap<string, string> {
+  const distinct = [...new Set(ids)];
+  const longest = Math.max(...distinct.map((id) => id.length));
+  return new Map(
+    distinct.map((id) => {
+      const first = id.indexOf("-") + 1 + shortLength;
+      for (let length = first; length < longest; length += 1) {
+        const short = id.slice(0, length);
+        if (!distinct.some((other) => other !== id && other.startsWith(short))) return [id, short];
+      }
+      return [id, id];
+    }),
+  );
+}
+
+/** How long ago, in the largest unit that fits: `42 s`, `3 min`, `2 h`, `5 d`. */
+function age(milliseconds: number): string {
+  const seconds = Math.max(0, Math.floor(milliseconds / 1_000));
+  const [unit, size] = timeUnits.find(([, each]) => seconds >= each) ?? ["s", 1];
+  return `${Math.floor(seconds / size)} ${unit}`;
+}
+
+/** A digest says nothing to a person. */
+function imageWords(image: string | null): string {
+  if (image === null || image === "") return "-";
+  return image.replace(/^sha256:([0-9a-f]{12})[0-9a-f]*$/, "$1").replace(/@sha256:[0-9a-f]+$/, "");
+}
+
+function ownerWords({ owner, principal }: SandboxRow, { isRemote, keyNames }: SandboxTableFacts): string {
+  if (owner === "expired") return "gone (glovebox prune removes it)";
+  if (owner === "unknown") return "another user or machine";
+  if (isRemote || principal === "local") return "you";
+  if (principal === "") return "nobody yet";
+  const id = principal.replace(/^key:/, "");
+  return `key ${keyNames.get(id) ?? id}`;
+}
+
+function cut(text: string, length: number): string {
+  return text.length <= length ? text : `${text.slice(0, length - 3)}...`;
+}
+
 function report(removed: readonly string[], json: boolean | undefined, io: CommandIo): void {
   if (json === true) io.stdout.write(`${JSON.stringify({ removed })}\n`);
   else io.stdout.write(removed.map((id) => `${escapeLine(id)}\n`).join(""));
@@ -172,4 +235,16 @@ async function knownKeys(isRemote: boolean, rows: readonly SandboxRow[]): Promis
     // A list with the ids of keys says enough.
     return new Map();
   }
+}
+
+function shown(value: number | null | undefined): string {
+  return value === null || value === undefined ? "-" : String(value);
+}
+
+/** Short, for a column: `1.5 MB`; 1 kB is 1024 bytes. */
+function bytes(value: number | null | undefined): string {
+  if (value === null || value === undefined) return "-";
+  const step = Math.min(byteUnits.length - 1, Math.floor(Math.log2(Math.max(1, value)) / 10));
+  const scaled = value / 1024 ** step;
+  return `${scaled < 10 && step > 0 ? scaled.toFixed(1) : Math.round(scaled)} ${byteUnits[step] ?? ""}`;
 }

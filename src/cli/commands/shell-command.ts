@@ -1,4 +1,4 @@
-import { escapeLine } from "../output/terminal-escape.ts";
+import { escapeLine } from "../output/terminal-text.ts";
 import { embeddedEngine, engineChoices } from "../../config/engine-words.ts";
 import { Option, type Command } from "commander";
 import { openCalls, type CommandCalls } from "../open-calls.ts";
@@ -11,10 +11,9 @@ import {
 } from "../../operations/environments-contract.ts";
 import { listFilesContract } from "../../operations/files-contract.ts";
 import { endSessionContract, getSessionContract, openSessionContract } from "../../operations/session-contract.ts";
-import type { CommandIo, SetExitCode } from "../command-io.ts";
+import { ProgressLine, type CommandIo, type SetExitCode } from "../command-io.ts";
 import { runTerminal } from "./exec-command.ts";
-import { nameOption, sandboxWords } from "../output/name-option.ts";
-import { ProgressLine } from "../output/progress-line.ts";
+import { nameOption, sandboxWords } from "../output/option-words.ts";
 import { parseNetworkOption } from "../run-options.ts";
 import { withOwnTerminal } from "../own-terminal.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { SandboxStatsRow } from "../../operations/metrics-contract.ts";
-import { statsTable } from "./stats-command.ts";
+import { statsTable } from "./sandboxes-commands.ts";
 
 const row: SandboxStatsRow = {
   container_id: "sbx-1",

@@ -1,10 +1,14 @@
+import { styleText } from "node:util";
+import type { OutputStream, CommandIo } from "../command-io.ts";
 import type { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { Denial } from "../../policy/network/denial.ts";
-import type { CommandIo } from "../command-io.ts";
 import { withOptionWords } from "./option-words.ts";
-import { coloured } from "./coloured.ts";
-import type { OutputStream } from "./program-output.ts";
-import { escapeLine } from "./terminal-escape.ts";
+import { escapeLine } from "./terminal-text.ts";
+
+/** The text in a colour if the stream supports it: on a terminal, unless `NO_COLOR` or `FORCE_COLOR` say otherwise. */
+export function coloured(text: string, format: "red" | "green" | "yellow", stream: OutputStream): string {
+  return styleText(format, text, { stream });
+}
 
 /** Reports what went wrong and what to do: for programs one JSON object, for people two lines on stderr. */
 export function reportError(

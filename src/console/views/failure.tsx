@@ -1,5 +1,5 @@
 import type { VNode } from "preact";
-import type { ApiFailure } from "../api-failure.ts";
+import type { ApiFailure } from "../ask.ts";
 import { Untrusted } from "../untrusted.tsx";
 import { Icon } from "./icon.tsx";
 

@@ -1,9 +1,7 @@
 import type { RunTestsResponse } from "../../operations/tests-contract.ts";
 import { signal, type ReadonlySignal } from "@preact/signals";
 import type { SandboxStateAnswer } from "../../operations/sandboxes-contract.ts";
-import { ApiFailure } from "../api-failure.ts";
-import { ask, sandboxPath } from "../ask.ts";
-import { poll } from "../polling.ts";
+import { ApiFailure, ask, sandboxPath, poll } from "../ask.ts";
 import type { VNode, RefObject } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { LogProspect } from "../follow-log.ts";

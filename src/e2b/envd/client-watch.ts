@@ -1,14 +1,53 @@
+import { ConnectError, toConnectError } from "../refusal.ts";
 import { settlesWithin } from "../../base/abort.ts";
 import { execInSandboxContract } from "../../operations/live-sandbox-contract.ts";
-import type { Platform } from "../../platform/platform.ts";
-import type { SandboxTarget } from "../e2b-sandbox.ts";
-import { findTool, toolExits } from "./inside-tool.ts";
+import type { CallOperation } from "../../operations/contract/operation-contract.ts";
+import type { SandboxTarget, E2bSandbox } from "../e2b-sandbox.ts";
+import { findTool, toolExits } from "./file-entries.ts";
 import { InputQueue } from "./input-queue.ts";
-import { ConnectError, toConnectError } from "./connect-error.ts";
-import { ChangeReader, type ToldChange, type ToldRecord } from "./change-reader.ts";
+import { createId } from "../../base/id.ts";
+
+/** One change in a watched folder. */
+export interface ToldChange {
+  /** E2B's word for it. */
+  readonly type: string;
+  /** Relative to the folder. */
+  readonly name: string;
+}
+
+/** What the tool tells, in order. */
+type ToldRecord = ToldChange | "started" | "all told";
+
+const maxToldBytes = 4097;
+const types: Readonly<Record<string, string>> = {
+  C: "EVENT_TYPE_CREATE",
+  W: "EVENT_TYPE_WRITE",
+  D: "EVENT_TYPE_REMOVE",
+  N: "EVENT_TYPE_RENAME",
+  M: "EVENT_TYPE_CHMOD",
+};
+
+/** Reads what the tool that watches prints: a letter, a name, a NUL. Its words are the sandbox's own. */
+export class ChangeReader {
+  #rest: Buffer = Buffer.alloc(0);
+
+  /** @throws ConnectError for what the tool does not print */
+  take(bytes: Uint8Array): readonly ToldRecord[] {
+    const text = Buffer.concat([this.#rest, bytes]);
+    const news: ToldRecord[] = [];
+    let at = 0;
+    for (let end = text.indexOf(0); end !== -1; end = text.indexOf(0, at)) {
+      news.push(newsOf(text.subarray(at, end)));
+      at = end + 1;
+    }
+    this.#rest = text.subarray(at);
+    if (this.#rest.length > maxToldBytes) throw nonsense();
+    return news;
+  }
+}
 
 /** What a client asks to watch. */
-export interface WatchedFolder {
+interface WatchedFolder {
   /** Absolute. */
   readonly path: string;
   readonly recursive: boolean;
@@ -33,7 +72,7 @@ export class ClientWatch {
 
   /** `onChanges` is awaited, so that a slow client slows the telling. */
   constructor(
-    call: Platform["call"],
+    call: CallOperation,
     target: SandboxTarget,
     folder: WatchedFolder,
     onChanges: (changes: readonly ToldChange[]) => Promise<void> | void,
@@ -69,7 +108,7 @@ export class ClientWatch {
     this.#stop.abort();
   }
 
-  async #run(call: Platform["call"], { sandbox, sandboxId }: SandboxTarget): Promise<ConnectError | null> {
+  async #run(call: CallOperation, { sandbox, sandboxId }: SandboxTarget): Promise<ConnectError | null> {
     const kind = this.#folder.recursive ? "watch-tree" : "watch";
     const script = `${findTool}; [ -n "$t" ] || exit ${toolExits.noTool}; exec "$t" ${kind} "$1"`;
     const asked = { sandbox_id: sandboxId, command: ["/bin/sh", "-c", script, "sh", this.#folder.path] };
@@ -132,6 +171,82 @@ export class ClientWatch {
         return new ConnectError("internal", `'${path}' could not be watched (exit code ${exitCode})`);
     }
   }
+}
+
+/** A change with the file that it left, in E2B's form. */
+export type WatchEvent = Readonly<Record<string, unknown>>;
+
+/** A watch that a client asks from time to time. */
+export interface PolledWatch {
+  readonly watch: ClientWatch;
+  /** What has not been asked for yet. */
+  events: WatchEvent[];
+}
+
+const maxWatches = 16;
+
+/** The folders that clients watch, by their sandbox. */
+export class WatchTable {
+  readonly #ofSandbox = new Map<string, { live: number; readonly polled: Map<string, PolledWatch> }>();
+
+  /** @throws ConnectError if a sandbox has as many as it may */
+  assertRoom(sandbox: E2bSandbox): void {
+    if (this.#of(sandbox).live < maxWatches) return;
+    throw new ConnectError("resource_exhausted", `${maxWatches} folders of this sandbox are being watched`);
+  }
+
+  /** Counts one until its end. */
+  count(sandbox: E2bSandbox, { ended }: Pick<ClientWatch, "ended">): void {
+    const of = this.#of(sandbox);
+    of.live += 1;
+    void ended.then(() => (of.live -= 1));
+  }
+
+  /** Knows one until it is removed; the id that finds it in this sandbox only. */
+  add(sandbox: E2bSandbox, polled: PolledWatch): string {
+    const id = createId("watch");
+    const known = this.#of(sandbox).polled;
+    known.set(id, polled);
+    // Its error can still be asked for, while there are not more of them than there may be live ones.
+    const dead = [...known].filter(([, { watch }]) => watch.hasEnded);
+    for (const [each] of dead.slice(0, Math.max(0, known.size - maxWatches))) known.delete(each);
+    return id;
+  }
+
+  /** @throws ConnectError not_found */
+  find(sandbox: E2bSandbox, id: string): PolledWatch {
+    const found = this.#of(sandbox).polled.get(id);
+    if (found !== undefined) return found;
+    throw new ConnectError("not_found", `watcher ${JSON.stringify(id.slice(0, 80))} not found`);
+  }
+
+  remove(sandbox: E2bSandbox, id: string): void {
+    this.find(sandbox, id).watch.stop();
+    this.#of(sandbox).polled.delete(id);
+  }
+
+  #of({ id, ended }: E2bSandbox): { live: number; readonly polled: Map<string, PolledWatch> } {
+    const known = this.#ofSandbox.get(id);
+    if (known !== undefined) return known;
+    const made = { live: 0, polled: new Map<string, PolledWatch>() };
+    if (ended.aborted) return made;
+    this.#ofSandbox.set(id, made);
+    ended.addEventListener("abort", () => this.#ofSandbox.delete(id), { once: true });
+    return made;
+  }
+}
+
+function newsOf(record: Buffer): ToldRecord {
+  if (record.length === 1 && record[0] === 0x53) return "started";
+  if (record.length === 1 && record[0] === 0x3d) return "all told";
+  const letter = record.toString("latin1", 0, 1);
+  const type = Object.hasOwn(types, letter) ? types[letter] : undefined;
+  if (type === undefined || record.length < 2 || record.length > maxToldBytes) throw nonsense();
+  return { type, name: record.toString("utf8", 1) };
+}
+
+function nonsense(): ConnectError {
+  return new ConnectError("internal", "what watches the folder said what it never says; watch again");
 }
 
 function watchesNoMore(): ConnectError {

@@ -2,13 +2,13 @@ import { settlesWithin } from "../../base/abort.ts";
 import { mebibyte } from "../../base/bytes.ts";
 import { execInSandboxContract, openTerminalContract } from "../../operations/live-sandbox-contract.ts";
 import type { OperationEvent, SignalToSend } from "../../operations/contract/wire-values.ts";
-import type { Platform } from "../../platform/platform.ts";
-import type { SandboxTarget } from "../e2b-sandbox.ts";
-import { ConnectError, toConnectError } from "./connect-error.ts";
+import type { CallOperation } from "../../operations/contract/operation-contract.ts";
+import type { SandboxTarget, E2bSandbox } from "../e2b-sandbox.ts";
+import { ConnectError, toConnectError } from "../refusal.ts";
 import { InputQueue } from "./input-queue.ts";
 
 /** What a client asks to start. */
-export interface ProcessStart {
+interface ProcessStart {
   readonly cmd: string;
   readonly args: readonly string[];
   readonly envs: Readonly<Record<string, string>>;
@@ -27,7 +27,7 @@ export interface TerminalSize {
 }
 
 /** What a listener is told, in E2B's form. */
-export type ProcessEvent = Readonly<Partial<Record<"start" | "data" | "end", object>>>;
+type ProcessEvent = Readonly<Partial<Record<"start" | "data" | "end", object>>>;
 
 /** One client that follows a process; awaited, so that a slow one slows the process. */
 export interface ProcessListener {
@@ -74,7 +74,7 @@ export class E2bProcess {
   }
 
   /** Runs it to its end; never rejects. */
-  async run(call: Platform["call"], { sandbox, sandboxId }: SandboxTarget): Promise<void> {
+  async run(call: CallOperation, { sandbox, sandboxId }: SandboxTarget): Promise<void> {
     const { cmd, args, envs: environment, cwd, pty, stdin } = this.start;
     const command = ["/bin/sh", "-c", wrapper, "sh", cwd, cmd, ...args];
     const asked = { sandbox_id: sandboxId, command, environment };
@@ -209,5 +209,63 @@ export class E2bProcess {
   #failedStart(): ConnectError | null {
     if (this.#pid !== null) return null;
     return this.#stopError ?? new ConnectError("internal", "the process could not be started: images need /bin/sh");
+  }
+}
+
+/** What names a process. */
+interface ProcessSelector {
+  readonly pid?: number | undefined;
+  readonly tag?: string | undefined;
+}
+
+const maxLive = 64;
+/** How many of a sandbox are known, with those whose end can still be asked for. */
+const maxKnown = 2 * maxLive;
+/** How long the end of a process can still be asked for, unless so many ended since that the eldest are forgotten. */
+const keptMs = 30_000;
+
+/** The processes that clients started, by their sandbox. */
+export class ProcessTable {
+  readonly #ofSandbox = new Map<string, Set<E2bProcess>>();
+
+  /** Knows one from its start until a while after its end. */
+  add(sandbox: E2bSandbox, program: E2bProcess, ended: Promise<void>): void {
+    const processes = this.#of(sandbox);
+    const eldest = [...processes].find(({ hasEnded }) => hasEnded);
+    if (processes.size >= maxKnown && eldest !== undefined) processes.delete(eldest);
+    processes.add(program);
+    const forget = (): void => void processes.delete(program);
+    void ended.then(() => setTimeout(forget, keptMs).unref());
+  }
+
+  /** @throws ConnectError if a sandbox has as many as it may */
+  assertRoom(sandbox: E2bSandbox): void {
+    if (this.live(sandbox).length < maxLive) return;
+    throw new ConnectError("resource_exhausted", `${maxLive} processes of this sandbox are running`);
+  }
+
+  live(sandbox: E2bSandbox): readonly E2bProcess[] {
+    return [...this.#of(sandbox)].filter((program) => !program.hasEnded);
+  }
+
+  /** @throws ConnectError not_found */
+  find(sandbox: E2bSandbox, { pid, tag }: ProcessSelector, { ended = false } = {}): E2bProcess {
+    const found = [...this.#of(sandbox)].findLast(
+      (program) =>
+        (ended || !program.hasEnded) && (tag === undefined ? program.pid === pid : program.start.tag === tag),
+    );
+    if (found !== undefined) return found;
+    const named = tag === undefined ? `pid ${pid}` : `tag ${JSON.stringify(tag)}`;
+    throw new ConnectError("not_found", `process with ${named} not found`);
+  }
+
+  #of({ id, ended }: E2bSandbox): Set<E2bProcess> {
+    const known = this.#ofSandbox.get(id);
+    if (known !== undefined) return known;
+    const processes = new Set<E2bProcess>();
+    if (ended.aborted) return processes;
+    this.#ofSandbox.set(id, processes);
+    ended.addEventListener("abort", () => this.#ofSandbox.delete(id), { once: true });
+    return processes;
   }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parseEntries } from "./file-entries.ts";
+import { parseEntries, parseAttributes } from "./file-entries.ts";
 
 const printed = (...texts: readonly string[]): Buffer => Buffer.from(texts.map((text) => `${text}\0`).join(""));
 
@@ -37,4 +37,13 @@ describe("entries of files", () => {
     expect(parseEntries(printed("a", "b"))).toEqual([]);
     expect(parseEntries(Buffer.alloc(0))).toEqual([]);
   });
+});
+
+it("reads what the tool tells, and nothing that it cannot have told", () => {
+  expect(parseAttributes("author=mish&b%20c=x%3D%26%25%0A&empty=&bytes=%FF")).toEqual({
+    ...{ author: "mish", "b c": "x=&%\n", empty: "", bytes: "\u{fffd}" },
+  });
+  for (const text of ["", "&&", "=x", "a", "a=b=c", "a=%zz", "a=b\n", "a=<", `a=${"x".repeat(20_000)}`]) {
+    expect(parseAttributes(text), text.slice(0, 20)).toEqual({});
+  }
 });

@@ -1,6 +1,32 @@
 import { posix } from "node:path";
-import { attributePrefix, parseAttributes, type FileAttributes } from "./file-attributes.ts";
-import { findTool } from "./inside-tool.ts";
+
+/** Attributes of a file by their name: what E2B calls its metadata. */
+export type FileAttributes = Readonly<Record<string, string>>;
+
+/** The extended attributes that are shown: those with this prefix, which is left out. */
+export const attributePrefix = "user.e2b.";
+
+/** Names and values of one file, together. */
+export const maxAttributeBytes = 4096;
+
+/** What the tool told of a file's attributes; what it cannot have told is left out. */
+export function parseAttributes(text: string): FileAttributes {
+  if (text.length > 4 * maxAttributeBytes || !/^(?:[\w.-]|%[0-9A-F]{2}|=|&)*$/.test(text)) return {};
+  const pairs = text.split("&").flatMap((pair) => {
+    const [name = "", value, more] = pair.split("=");
+    return name === "" || value === undefined || more !== undefined ? [] : [[plain(name), plain(value)] as const];
+  });
+  return Object.fromEntries(pairs);
+}
+
+/** Where engines put the program that is the first one of a sandbox; it has tools for files that need nothing of the image. */
+export const toolPaths = ["/.glovebox/supervisor", "/opt/glovebox/first/supervisor"] as const;
+
+/** Shell text that sets `t` to it, or to nothing where an engine has none. */
+export const findTool: string = `t=; for s in ${toolPaths.join(" ")}; do [ -x "$s" ] && t=$s && break; done`;
+
+/** What its tools end with, besides 0. */
+export const toolExits = { missing: 3, unsupported: 4, full: 5, notFolder: 6, late: 7, noTool: 127 } as const;
 
 /**
  * Prints five texts for each path: it, facts of itself, facts of what it leads to, where that is, attributes; each ends in
@@ -99,4 +125,10 @@ function permissionsOf(mode: number, isLink: boolean): string {
 
 function bitsOf(bits: number): string {
   return `${(bits & 4) === 0 ? "-" : "r"}${(bits & 2) === 0 ? "-" : "w"}${(bits & 1) === 0 ? "-" : "x"}`;
+}
+
+/** Bytes that are no UTF-8 become the sign for that. */
+function plain(escaped: string): string {
+  const bytes = escaped.replaceAll(/%(..)/g, (_, digits: string) => String.fromCodePoint(Number.parseInt(digits, 16)));
+  return Buffer.from(bytes, "latin1").toString("utf8");
 }

@@ -1,4 +1,4 @@
-import { ConnectError } from "./connect-error.ts";
+import { ConnectError } from "../refusal.ts";
 
 /** What comes for a program, in order, until it is closed; what waits is bounded. */
 export class InputQueue<Item> implements AsyncIterable<Item> {

@@ -2,11 +2,10 @@ import { z } from "zod";
 import { kibibyte } from "../../base/bytes.ts";
 import { maxArguments, maxEnvironmentEntries } from "../../operations/contract/wire-values.ts";
 import { textsByName } from "../../operations/contract/request-schemas.ts";
-import { absoluteInside, homeFolder } from "./inside-path.ts";
-import { ConnectError } from "./connect-error.ts";
-import { EventStream } from "./event-stream.ts";
-import { parseMessage, type RpcCall, type RpcMethod } from "./rpc-call.ts";
-import { globalVariables } from "./global-variables.ts";
+import { absoluteInside, homeFolder, globalVariables } from "../e2b-sandbox.ts";
+import { ConnectError } from "../refusal.ts";
+import { EventStream } from "./rpc-stream.ts";
+import { parseMessage, type RpcCall, type RpcMethod } from "../e2b-request.ts";
 import { E2bProcess, type ProcessListener, type TerminalSize } from "./e2b-process.ts";
 
 const selector = z.strictObject({ pid: z.int().min(1).optional(), tag: z.string().max(256).optional() });

@@ -2,7 +2,7 @@ import { EventEmitter } from "node:events";
 import { expect, it, vi } from "vitest";
 import { BytesInFlight } from "../../calls/bytes-in-flight.ts";
 import type { OperationCall } from "../../operations/contract/operation-contract.ts";
-import type { E2bContext } from "../e2b-context.ts";
+import type { E2bContext } from "../e2b-request.ts";
 import type { Exchange } from "../exchange.ts";
 import type { E2bSandbox } from "../e2b-sandbox.ts";
 import { sendFile } from "./serve-files.ts";

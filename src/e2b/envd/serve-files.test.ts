@@ -17,7 +17,7 @@ import {
   type UploadedFile,
 } from "./serve-files.ts";
 import { E2bRefusal } from "../refusal.ts";
-import type { RpcCall } from "./rpc-call.ts";
+import type { RpcCall } from "../e2b-request.ts";
 
 function uploadOf(body: Buffer): Exchange {
   const request = Object.assign(new PassThrough(), {

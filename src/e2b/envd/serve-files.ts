@@ -1,12 +1,10 @@
 import { posix } from "node:path";
 import { dropBody } from "../../base/http/read-body.ts";
 import { uploadFileContract, downloadFileContract } from "../../operations/files-contract.ts";
-import type { E2bContext } from "../e2b-context.ts";
+import { liveTarget, runInside, type E2bContext, type RpcCall } from "../e2b-request.ts";
 import { sendJson, readWhole, type Exchange } from "../exchange.ts";
 import { E2bRefusal } from "../refusal.ts";
-import type { E2bSandbox, SandboxTarget } from "../e2b-sandbox.ts";
-import { liveTarget } from "./gateway.ts";
-import { absoluteInside } from "./inside-path.ts";
+import { absoluteInside, type E2bSandbox, type SandboxTarget } from "../e2b-sandbox.ts";
 import { gunzip } from "node:zlib";
 import { promisify } from "node:util";
 import { kibibyte, mebibyte } from "../../base/bytes.ts";
@@ -18,10 +16,7 @@ import type { OperationEvent } from "../../operations/contract/wire-values.ts";
 import { createHash } from "node:crypto";
 import { secretCheck } from "../../base/http/token-proof.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
-import { attributePrefix, maxAttributeBytes, type FileAttributes } from "./file-attributes.ts";
-import { findTool, toolExits } from "./inside-tool.ts";
-import { runInside } from "./run-inside.ts";
-import type { RpcCall } from "./rpc-call.ts";
+import { attributePrefix, maxAttributeBytes, findTool, toolExits, type FileAttributes } from "./file-entries.ts";
 
 /** `/files`: reads and writes files of a sandbox; `named`: the one in the headers, if any. @throws E2bRefusal, CAPACITY */
 export async function serveFiles(context: E2bContext, exchange: Exchange, named: E2bSandbox | null): Promise<void> {

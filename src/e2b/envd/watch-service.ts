@@ -1,15 +1,12 @@
 import { posix } from "node:path";
 import { z } from "zod";
 import { kibibyte } from "../../base/bytes.ts";
-import { absoluteInside } from "./inside-path.ts";
+import { absoluteInside } from "../e2b-sandbox.ts";
 import { entriesScript, parseEntries, type FileEntry } from "./file-entries.ts";
-import { runInside } from "./run-inside.ts";
-import { ConnectError } from "./connect-error.ts";
-import { EventStream } from "./event-stream.ts";
-import { parseMessage, type RpcCall, type RpcMethod } from "./rpc-call.ts";
-import type { ToldChange } from "./change-reader.ts";
-import { ClientWatch } from "./client-watch.ts";
-import type { PolledWatch, WatchEvent } from "./watch-table.ts";
+import { runInside, parseMessage, type RpcCall, type RpcMethod } from "../e2b-request.ts";
+import { ConnectError } from "../refusal.ts";
+import { EventStream } from "./rpc-stream.ts";
+import { ClientWatch, type ToldChange, type PolledWatch, type WatchEvent } from "./client-watch.ts";
 
 const watchSchema = z.strictObject({
   path: z

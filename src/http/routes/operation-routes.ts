@@ -12,30 +12,29 @@ import {
 } from "../../operations/contract/operation-contract.ts";
 import type { OperationEvent } from "../../operations/contract/wire-values.ts";
 import type { WireEvent } from "../../operations/contract/wire-messages.ts";
-import { textOf, answerOfError, answerOf, type WireAnswer } from "../server/wire-answer.ts";
-import { answerForm, type StreamFormat } from "../answer-form.ts";
+import {
+  textOf,
+  answerOfError,
+  answerOf,
+  sendAnswer,
+  untilClosed,
+  ofEveryAnswer,
+  withinShare,
+  type WireAnswer,
+} from "../http-answer.ts";
+import { answerForm, acceptsBytes, type StreamFormat } from "../answer-form.ts";
 import type { FastifyReply, FastifyRequest, FastifyInstance, RouteOptions } from "fastify";
 import { toGloveboxError } from "../../errors/glovebox-error.ts";
-import { orRevoked, keyEnded } from "../or-revoked.ts";
-import { callerOf, type Caller } from "../caller.ts";
+import { orRevoked, keyEnded, callerOf, type Caller } from "../caller.ts";
 import type { RouteContext } from "./route-context.ts";
-import { keepBody } from "../server/hold-bytes.ts";
-import { assertInputFits, answerWithInput } from "../server/request-input.ts";
-import { sendAnswer } from "../server/send-answer.ts";
-import { untilClosed } from "../server/until-closed.ts";
-import { ofEveryAnswer } from "../server/answer-headers.ts";
-import type { HttpRun } from "../runs/http-run.ts";
-import { isOfOwnSandbox } from "../runs/own-sandbox.ts";
-import type { RunRequest } from "../runs/http-runs.ts";
-import { withinShare } from "../runs/within-share.ts";
+import { keepBody, assertInputFits, answerWithInput, maxContentBodyBytes } from "../request-body.ts";
+import { isOfOwnSandbox, type HttpRun, type RunRequest } from "../http-runs.ts";
 import type { Socket } from "node:net";
 import type { WebSocket } from "@fastify/websocket";
 import type { ErrorType } from "../../errors/catalogue.ts";
 import { readLogsContract } from "../../operations/logs-contract.ts";
 import { parseRequest } from "../../operations/contract/parse-request.ts";
-import { acceptsBytes } from "../accepts-bytes.ts";
 import { bytesAt, download } from "../byte-routes.ts";
-import { maxContentBodyBytes } from "../server/json-body.ts";
 import { assembleRequest, fieldTypes, type RequestParts } from "./read-request.ts";
 
 /** A reader that takes nothing for this long is considered gone, even if its connection is open. */

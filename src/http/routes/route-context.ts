@@ -3,7 +3,7 @@ import type { Logger } from "../../base/kit.ts";
 import type { BytesInFlight } from "../../calls/bytes-in-flight.ts";
 import type { OperationContract } from "../../operations/contract/operation-contract.ts";
 import type { Platform } from "../../platform/platform.ts";
-import type { HttpRuns } from "../runs/http-runs.ts";
+import type { HttpRuns } from "../http-runs.ts";
 
 /** What routes are built from. */
 export interface RouteContext {

@@ -8,15 +8,13 @@ import {
 } from "../../operations/sandboxes-contract.ts";
 import type { RouteContext } from "./route-context.ts";
 import type { FastifyInstance } from "fastify";
-import type { RunningCall } from "../../calls/running-call.ts";
+import type { RunningCall } from "../../calls/running-calls.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import { parseRequest } from "../../operations/contract/parse-request.ts";
 import { callerOf } from "../caller.ts";
 import { findNamed, type Named } from "../../base/id.ts";
-import type { HttpRuns, RunPlace } from "../runs/http-runs.ts";
-import type { HttpRun } from "../runs/http-run.ts";
-import { isOfOwnSandbox } from "../runs/own-sandbox.ts";
-import { jsonType, textOf } from "../server/wire-answer.ts";
+import { isOfOwnSandbox, type HttpRuns, type RunPlace, type HttpRun } from "../http-runs.ts";
+import { jsonType, textOf } from "../http-answer.ts";
 import { assembleRequest, fieldTypes, type RequestParts } from "./read-request.ts";
 
 type SandboxRow = OwnSandboxes["sandboxes"][number];

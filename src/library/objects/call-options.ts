@@ -38,3 +38,13 @@ export interface TerminalCall extends CallOptions {
   /** Sizes of the terminal in characters, each time it changes. */
   readonly sizes?: AsyncIterable<{ readonly columns: number; readonly rows: number }> | undefined;
 }
+
+/** The place that files and processes belong to, as named in requests. */
+export type Place = { readonly sessionId: string } | { readonly envId: string };
+
+/** A place that is known, or that is looked up before each call. */
+export type PlaceSource = Place | ((call?: Pick<CallOptions, "signal">) => Promise<Place>);
+
+export function placeOf(source: PlaceSource, call?: Pick<CallOptions, "signal">): Place | Promise<Place> {
+  return typeof source === "function" ? source(call) : source;
+}

@@ -8,8 +8,7 @@ import type {
 import { parseRequest } from "../../operations/contract/parse-request.ts";
 import { toCamelNames, toCamelPath, toCamelText, toWireNames, type Camel } from "./camel.ts";
 import type { CallOptions, RunOptions } from "./call-options.ts";
-import { Execution } from "./execution.ts";
-import { resultOf, type Result } from "./result.ts";
+import { Execution, resultOf, type Result } from "./execution.ts";
 
 /** What the objects are built on: one function, in this process or to a server. */
 export interface Caller {

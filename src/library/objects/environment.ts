@@ -4,15 +4,14 @@ import {
   listEnvironmentsContract,
   runCommandContract,
 } from "../../operations/environments-contract.ts";
-import { withCommand } from "./with-command.ts";
 import type { CallOptions, RunOptions } from "./call-options.ts";
 import type { Calls } from "./calls.ts";
-import type { Execution } from "./execution.ts";
+import type { Execution, Result } from "./execution.ts";
 import { Files } from "./files.ts";
 import type { CommandOptions, EnvironmentOptions } from "./generated/options.ts";
 import type { CommandResult, EnvironmentDetails, EnvironmentRow } from "./generated/results.ts";
 import { Processes } from "./processes.ts";
-import type { Result } from "./result.ts";
+import { withCommand } from "./with-command.ts";
 
 /** Containers that run commands until they are closed, with a project's folder if one is given. */
 export class Environments {

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { Execution } from "./execution.ts";
-import type { OutputReader } from "./output-reader.ts";
+import { Execution, type OutputReader } from "./execution.ts";
 
 type Take = OutputReader["take"];
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);

@@ -7,11 +7,10 @@ import {
   writeFileContract,
 } from "../../operations/files-contract.ts";
 import { toBase64 } from "./base64.ts";
-import type { CallOptions } from "./call-options.ts";
+import { placeOf, type CallOptions, type PlaceSource } from "./call-options.ts";
 import type { Calls } from "./calls.ts";
 import type { EditFileOptions, ReadFileOptions, ReadStreamOptions } from "./generated/options.ts";
 import type { EditedFile, FileContent, FileList, WrittenFile } from "./generated/results.ts";
-import { placeOf, type PlaceSource } from "./places.ts";
 
 /**
  * Files of a session, an environment or a sandbox; relative paths are below the folder that its programs start in. All

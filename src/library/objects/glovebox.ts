@@ -2,17 +2,14 @@ import { doctorContract } from "../../operations/doctor-contract.ts";
 import { executeCodeContract } from "../../operations/execute-contract.ts";
 import type { CallOptions, RunOptions } from "./call-options.ts";
 import { Calls, type Caller } from "./calls.ts";
-import { Agents } from "./agents.ts";
+import { Agents, Previews, Tests } from "./workloads.ts";
 import { Environments } from "./environment.ts";
-import type { Execution } from "./execution.ts";
+import type { Execution, Result } from "./execution.ts";
 import { Images, Mounts, PackageCache } from "./machine.ts";
-import type { Result } from "./result.ts";
 import type { ExecuteOptions } from "./generated/options.ts";
 import type { DoctorReport, ExecuteResult } from "./generated/results.ts";
-import { Previews } from "./previews.ts";
 import { Sandboxes } from "./sandbox.ts";
 import { Sessions } from "./session.ts";
-import { Tests } from "./tests.ts";
 
 /**
  * Glovebox: in this process (`createGlovebox`) or on a server (`connect`), with the same objects.

@@ -1,16 +1,31 @@
+import { placeOf, type CallSignal, type CallOptions, type PlaceSource } from "./call-options.ts";
+import type { ProcessDetails, StartedProcess, StoppedProcess, WrittenInput } from "./generated/results.ts";
+import { pause } from "./pause.ts";
 import {
   listProcessesContract,
   stopProcessContract,
   writeStdinContract,
   startProcessContract,
 } from "../../operations/processes-contract.ts";
-import type { CallOptions } from "./call-options.ts";
 import type { Calls } from "./calls.ts";
 import type { ProcessOptions, ProcessOutputOptions, StopProcessOptions } from "./generated/options.ts";
-import type { ProcessDetails, StartedProcess, StoppedProcess, WrittenInput } from "./generated/results.ts";
-import { placeOf, type PlaceSource } from "./places.ts";
-import { followProcess, type ProcessChunk } from "./follow-process.ts";
 import { withCommand } from "./with-command.ts";
+
+/** A piece of what a background process wrote. */
+export interface ProcessChunk {
+  readonly stream: "stdout" | "stderr";
+  readonly text: string;
+  /** Bytes of the stream before this piece that were dropped before they could be read. */
+  readonly droppedBytes: number;
+}
+
+/** Delays between requests while there is nothing new. */
+const [minPauseMs, maxPauseMs] = [50, 1000];
+
+interface Offsets {
+  readonly stdoutOffset: number;
+  readonly stderrOffset: number;
+}
 
 /** Background processes of a session or an environment: they keep running after the call that started them. */
 export class Processes {
@@ -92,5 +107,32 @@ export class Process implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.stop();
+  }
+}
+
+/** Output from its beginning to the end of both streams. @throws CANCELLED */
+async function* followProcess(
+  read: (offsets: Offsets) => Promise<ProcessDetails>,
+  signal: CallSignal | undefined,
+): AsyncGenerator<ProcessChunk, undefined> {
+  const next = { stdout: 0, stderr: 0 };
+  let pauseMs = minPauseMs;
+  for (;;) {
+    const details = await read({ stdoutOffset: next.stdout, stderrOffset: next.stderr });
+    let isNew = false;
+    for (const stream of ["stdout", "stderr"] as const) {
+      const part = details[stream];
+      if (part === undefined || part.nextOffset === next[stream]) continue;
+      isNew = true;
+      const droppedBytes = Math.max(0, part.offset - next[stream]);
+      next[stream] = part.nextOffset;
+      yield { stream, text: part.text, droppedBytes };
+    }
+    if (isNew) pauseMs = minPauseMs;
+    else if (details.stdout?.isOver !== false && details.stderr?.isOver !== false) return;
+    else {
+      await pause(pauseMs, signal);
+      pauseMs = Math.min(pauseMs * 2, maxPauseMs);
+    }
   }
 }

@@ -12,11 +12,10 @@ import {
   pruneSandboxesContract,
   removeSandboxesContract,
 } from "../../operations/sandboxes-contract.ts";
-import type { CallOptions, SandboxRunCall, TerminalCall } from "./call-options.ts";
+import type { CallOptions, SandboxRunCall, TerminalCall, Place, PlaceSource } from "./call-options.ts";
 import type { Calls } from "./calls.ts";
-import type { Execution } from "./execution.ts";
+import type { Execution, Result } from "./execution.ts";
 import { Files } from "./files.ts";
-import type { Result } from "./result.ts";
 import type {
   CopyLimits,
   ExecOptions,
@@ -35,7 +34,6 @@ import type {
   SandboxRow,
   TerminalResult,
 } from "./generated/results.ts";
-import type { Place, PlaceSource } from "./places.ts";
 import { followSandboxLog, type LogOptions } from "./follow-log.ts";
 import { Processes } from "./processes.ts";
 import { withCommand } from "./with-command.ts";

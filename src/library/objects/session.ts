@@ -11,12 +11,11 @@ import {
 } from "../../operations/session-contract.ts";
 import type { CallOptions, RunOptions } from "./call-options.ts";
 import type { Calls } from "./calls.ts";
-import type { Execution } from "./execution.ts";
+import type { Execution, Result } from "./execution.ts";
 import { Files } from "./files.ts";
 import type { ContextOptions, SessionOptions, SessionRunOptions } from "./generated/options.ts";
 import type { ContextRow, SessionDetails, SessionRow, SessionRunResult } from "./generated/results.ts";
 import { Processes } from "./processes.ts";
-import type { Result } from "./result.ts";
 
 /** Sessions keep their files from run to run. */
 export class Sessions {

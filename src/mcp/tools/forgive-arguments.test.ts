@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { operationTable } from "../../operations/table.ts";
 import { forgiveArguments } from "./call-tool.ts";
-import { offeredTools } from "./offered-tool.ts";
+import { offeredTools } from "./tool-profiles.ts";
 
 const offered = offeredTools(operationTable, ["all"]);
 const forgiven = (tool: string, given: unknown): unknown =>

@@ -1,7 +1,42 @@
+import { mebibyte } from "../../base/bytes.ts";
+import type { Deployment } from "../../operations/contract/operation-contract.ts";
+import type { Platform } from "../../platform/platform.ts";
 import { z } from "zod";
-import type { OfferedTool } from "./offered-tool.ts";
+import type { OfferedTool } from "./tool-profiles.ts";
 import { jsonSchema, type JsonSchema, type ObjectSchema } from "./json-schema.ts";
-import type { ToolDeployment, LimitKind, WireLimits } from "./tool-deployment.ts";
+
+/** Fields of limits, in the wire's units. */
+type WireLimits = Readonly<Record<"cpus" | "memory_mb" | "timeout_seconds" | "pids" | "disk_mb", number>>;
+
+type Settings = Platform["config"];
+type LimitKind = keyof Settings["limits"];
+
+/** What tool descriptions say about the deployment. */
+export interface ToolDeployment extends Deployment {
+  /** Defaults by kind of work. */
+  readonly limits: Readonly<Record<LimitKind, WireLimits>>;
+  readonly ceilings: WireLimits;
+  /** Names of the secrets that programs may request. */
+  readonly secrets: readonly string[];
+  /** Whether its operator has configured how strongly programs are isolated. */
+  readonly choosesIsolation: boolean;
+  /** Whether it builds projects' own Dockerfiles. */
+  readonly buildsDockerfiles: boolean;
+}
+
+/** What the tools of a platform say about it. */
+export function toolDeployment(platform: Pick<Platform, "config" | "minIsolation">): ToolDeployment {
+  const { limits, ceilings, secrets, explicitSettings, buildDockerfiles, prebuiltOnly } = platform.config;
+  const kinds = Object.entries(limits).map(([kind, given]) => [kind, wireLimits(given)] as const);
+  return {
+    sessionIsolation: platform.minIsolation("session"),
+    limits: Object.fromEntries(kinds) as Record<LimitKind, WireLimits>,
+    ceilings: wireLimits(ceilings),
+    secrets: secrets.map(({ name }) => name),
+    choosesIsolation: explicitSettings.includes("min_isolation"),
+    buildsDockerfiles: buildDockerfiles && !prebuiltOnly,
+  };
+}
 
 /** The kind of work whose limits apply to a tool's programs. */
 const kindOf: Readonly<Record<string, LimitKind>> = {
@@ -112,54 +147,6 @@ const words: Readonly<Record<string, string>> = {
   "read_logs.wait_seconds": "For a first entry; default 0.",
 };
 
-/** Whether a field is listed; secrets, isolation and Dockerfiles only if the deployment has configured them. */
-function isListed(tool: string, field: string, deployment: ToolDeployment | undefined): boolean {
-  if (field === "secrets") return deployment === undefined || deployment.secrets.length > 0;
-  if (field === "min_isolation") return deployment?.choosesIsolation ?? true;
-  if (field === "dockerfile") return deployment?.buildsDockerfiles ?? true;
-  return !unlisted.has(field) && !unlisted.has(`${tool}.${field}`);
-}
-
-/** A field's description for agents; undefined: the contract's. */
-function wordsOf(tool: string, field: string, deployment: ToolDeployment | undefined): string | undefined {
-  const own = words[`${tool}.${field}`] ?? words[field];
-  if (field === "secrets" && deployment !== undefined) return `${own} ${secretNames(deployment)}`;
-  const limits = field === "timeout_seconds" ? limitsOf(tool, deployment) : undefined;
-  return limits === undefined
-    ? own
-    : `Default ${limits.default.timeout_seconds}, at most ${limits.most.timeout_seconds}.`;
-}
-
-/** `Default (at most): cpus 1 (4), memory_mb 512 (8192).`, if the deployment is known. */
-function limitsWords(
-  tool: string,
-  fields: readonly string[],
-  deployment: ToolDeployment | undefined,
-): string | undefined {
-  const limits = limitsOf(tool, deployment);
-  if (limits === undefined) return undefined;
-  const each = (fields as readonly (keyof WireLimits)[]).map(
-    (field) => `${field} ${limits.default[field]} (${limits.most[field]})`,
-  );
-  return `Default (at most): ${each.join(", ")}.`;
-}
-
-function limitsOf(
-  tool: string,
-  deployment: ToolDeployment | undefined,
-): { readonly default: WireLimits; readonly most: WireLimits } | undefined {
-  const kind = kindOf[tool];
-  if (deployment === undefined || kind === undefined) return undefined;
-  return { default: deployment.limits[kind], most: deployment.ceilings };
-}
-
-/** As many as fit in a line. */
-function secretNames({ secrets }: ToolDeployment): string {
-  const fitting = secrets.filter((_, index) => secrets.slice(0, index + 1).join(", ").length <= maxSecretCharacters);
-  const others = secrets.length - fitting.length;
-  return `Of: ${fitting.join(", ")}${others === 0 ? "" : ` and ${others} more`}.`;
-}
-
 /** Arguments of a call that queries a running one. */
 export const followUpSchema: z.ZodObject<{ run_id: z.ZodString; cancel: z.ZodOptional<z.ZodBoolean> }> = z.strictObject(
   {
@@ -250,4 +237,62 @@ function shorter(schema: JsonSchema): JsonSchema {
       : { properties: Object.fromEntries(Object.entries(properties).map(([name, part]) => [name, inside(part)])) }),
     ...(typeof additionalProperties === "object" ? { additionalProperties: inside(additionalProperties) } : {}),
   };
+}
+
+function wireLimits({ cpus, memoryBytes, timeoutMs, pids, diskBytes }: Settings["ceilings"]): WireLimits {
+  return {
+    cpus,
+    memory_mb: memoryBytes / mebibyte,
+    timeout_seconds: timeoutMs / 1000,
+    pids,
+    disk_mb: diskBytes / mebibyte,
+  };
+}
+
+/** Whether a field is listed; secrets, isolation and Dockerfiles only if the deployment has configured them. */
+function isListed(tool: string, field: string, deployment: ToolDeployment | undefined): boolean {
+  if (field === "secrets") return deployment === undefined || deployment.secrets.length > 0;
+  if (field === "min_isolation") return deployment?.choosesIsolation ?? true;
+  if (field === "dockerfile") return deployment?.buildsDockerfiles ?? true;
+  return !unlisted.has(field) && !unlisted.has(`${tool}.${field}`);
+}
+
+/** A field's description for agents; undefined: the contract's. */
+function wordsOf(tool: string, field: string, deployment: ToolDeployment | undefined): string | undefined {
+  const own = words[`${tool}.${field}`] ?? words[field];
+  if (field === "secrets" && deployment !== undefined) return `${own} ${secretNames(deployment)}`;
+  const limits = field === "timeout_seconds" ? limitsOf(tool, deployment) : undefined;
+  return limits === undefined
+    ? own
+    : `Default ${limits.default.timeout_seconds}, at most ${limits.most.timeout_seconds}.`;
+}
+
+/** `Default (at most): cpus 1 (4), memory_mb 512 (8192).`, if the deployment is known. */
+function limitsWords(
+  tool: string,
+  fields: readonly string[],
+  deployment: ToolDeployment | undefined,
+): string | undefined {
+  const limits = limitsOf(tool, deployment);
+  if (limits === undefined) return undefined;
+  const each = (fields as readonly (keyof WireLimits)[]).map(
+    (field) => `${field} ${limits.default[field]} (${limits.most[field]})`,
+  );
+  return `Default (at most): ${each.join(", ")}.`;
+}
+
+function limitsOf(
+  tool: string,
+  deployment: ToolDeployment | undefined,
+): { readonly default: WireLimits; readonly most: WireLimits } | undefined {
+  const kind = kindOf[tool];
+  if (deployment === undefined || kind === undefined) return undefined;
+  return { default: deployment.limits[kind], most: deployment.ceilings };
+}
+
+/** As many as fit in a line. */
+function secretNames({ secrets }: ToolDeployment): string {
+  const fitting = secrets.filter((_, index) => secrets.slice(0, index + 1).join(", ").length <= maxSecretCharacters);
+  const others = secrets.length - fitting.length;
+  return `Of: ${fitting.join(", ")}${others === 0 ? "" : ` and ${others} more`}.`;
 }

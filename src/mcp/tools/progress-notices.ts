@@ -1,5 +1,5 @@
 import type { ProgressToken, ServerContext } from "@modelcontextprotocol/server";
-import type { RunningCall } from "../../calls/running-call.ts";
+import type { RunningCall } from "../../calls/running-calls.ts";
 import { plainText } from "../../base/plain-text.ts";
 
 /** How often a client is notified about work that has nothing new to report. */

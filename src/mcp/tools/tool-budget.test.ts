@@ -1,9 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { operationTable } from "../../operations/table.ts";
-import { offeredTools } from "./offered-tool.ts";
-import type { ToolDeployment } from "./tool-deployment.ts";
+import { offeredTools, parseProfiles, profilesWith, type ToolProfile } from "./tool-profiles.ts";
+import type { ToolDeployment } from "./input-schema.ts";
 import { toolList } from "../mcp-door.ts";
-import { parseProfiles, profilesWith, type ToolProfile } from "./tool-profiles.ts";
 
 const limits = { cpus: 2, memory_mb: 2048, timeout_seconds: 1800, pids: 512, disk_mb: 10_240 };
 const plain: ToolDeployment = {

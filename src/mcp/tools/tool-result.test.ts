@@ -1,8 +1,8 @@
 import { expect, it, describe } from "vitest";
 import { KeptTexts } from "../../calls/kept-texts.ts";
-import type { RunningCall } from "../../calls/running-call.ts";
+import type { RunningCall } from "../../calls/running-calls.ts";
 import { readLogsContract, type ReadLogsResponse } from "../../operations/logs-contract.ts";
-import type { OfferedTool } from "./offered-tool.ts";
+import type { OfferedTool } from "./tool-profiles.ts";
 import { toolResult, shorten } from "./tool-result.ts";
 
 const tool = readLogsContract.tool as OfferedTool["tool"];

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { operationTable } from "../../operations/table.ts";
 import { defineOperation } from "../../operations/contract/operation-contract.ts";
-import { offeredTools } from "./offered-tool.ts";
+import { offeredTools } from "./tool-profiles.ts";
 import { toolList } from "../mcp-door.ts";
 
 const row = (mayTakeLong: boolean) =>

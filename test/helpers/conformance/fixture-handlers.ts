@@ -5,7 +5,7 @@ import {
   type OperationCall,
   type ToolForm,
 } from "../../../src/operations/contract/operation-contract.ts";
-import { handle, type Handler } from "../../../src/operations/handling/handler.ts";
+import { handle, type Handler } from "../../../src/operations/handler.ts";
 
 const response = z.object({ text: z.string() });
 type FixtureResponse = z.output<typeof response>;

@@ -7,7 +7,7 @@ import path from "node:path";
 import { loadHostConfig } from "../../../src/config/load-config.ts";
 import { serveOverHttp } from "../../../src/mcp/serve-over-http.ts";
 import { McpDoor } from "../../../src/mcp/mcp-door.ts";
-import { operationCaller } from "../../../src/operations/handling/handler.ts";
+import { operationCaller } from "../../../src/operations/handler.ts";
 import { operationTable } from "../../../src/operations/table.ts";
 import { createPlatform } from "../../../src/platform/platform.ts";
 import { HeaderForwarder } from "../header-forwarder.ts";

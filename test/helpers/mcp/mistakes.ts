@@ -1,5 +1,5 @@
 import { exampleOf } from "../../../src/mcp/tools/call-tool.ts";
-import type { OfferedTool } from "../../../src/mcp/tools/offered-tool.ts";
+import type { OfferedTool } from "../../../src/mcp/tools/tool-profiles.ts";
 import { jsonSchema, type JsonSchema } from "../../../src/mcp/tools/json-schema.ts";
 
 /** A call with a mistake of the kind that models make. */
