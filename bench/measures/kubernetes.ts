@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { WebSocket } from "ws";
 import { createId } from "../../src/base/id.ts";
-import { KubernetesApi } from "../../src/engines/kubernetes/api.ts";
+import { KubernetesApi } from "../../src/engines/kubernetes/kubernetes-api.ts";
 import { findCluster } from "../../src/engines/kubernetes/kubernetes-engine.ts";
-import { readSettings } from "../../src/engines/kubernetes/settings.ts";
+import { readSettings } from "../../src/engines/kubernetes/cluster-settings.ts";
 import { createGlovebox, type Glovebox, type Session } from "../../src/index.ts";
 import { until } from "../../test/helpers/until.ts";
 import { bareCommand, codeOf, insideInterpreters } from "../parts/baselines.ts";

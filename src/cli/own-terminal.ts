@@ -163,7 +163,7 @@ const controls = "\u0007\u0008\t\n\u000b\u000c\r\u000e\u000f";
 type State = "text" | "escape" | "control" | "string" | "string-escape";
 
 /**
- * What a program may do to the user's terminal: draw anywhere on it, in colours (see `drawing-sequences.ts`; nothing
+ * What a program may do to the user's terminal: draw anywhere on it, in colours (the sequences above; nothing
  * else passes). This removes sequences that a terminal answers as if the user had typed (reports of device, cursor,
  * modes, window and colours), those that print or leave UTF-8, and all strings for the terminal itself: title,
  * clipboard, settings (OSC, DCS, APC, PM, SOS). Bytes that are not UTF-8 become U+FFFD, so that none of them acts as a

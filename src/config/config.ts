@@ -1,7 +1,7 @@
 import type { SecretOffer } from "../policy/secrets.ts";
 import type { LanguageName } from "../languages/language-table.ts";
 import type { InstallPolicy } from "../policy/install-policy.ts";
-import type { RestartRule } from "../engines/restart-rule.ts";
+import type { RestartRule } from "../engines/engine-surroundings.ts";
 import { containerEngines } from "../engines/engine-table.ts";
 import type { ToolsImages } from "../engines/tools-image.ts";
 import type { HostAndPort } from "../policy/network/domain-names.ts";

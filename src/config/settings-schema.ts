@@ -13,7 +13,7 @@ import {
   type Limits,
   type LimitField,
 } from "../policy/limits.ts";
-import { restartRules } from "../engines/restart-rule.ts";
+import { restartRules } from "../engines/engine-surroundings.ts";
 import { containerRuntimes, executionModes, logLevels, type Config, type SecretSource } from "./config.ts";
 import {
   choice,

@@ -2,7 +2,7 @@ import type { VNode, RefObject } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { watchHistory, watchLists, alerts, history, running, type SandboxRow, type JoinedAlert } from "./lists.ts";
 import { route, addressOf, sections, goTo, type Section, type Tab } from "./route.ts";
-import { session, signOut, signIn } from "./session.ts";
+import { session, signOut, signIn } from "./ask.ts";
 import { HistoryList } from "./views/history-list.tsx";
 import { RunDetail } from "./views/run-detail.tsx";
 import { RunningList } from "./views/running-list.tsx";

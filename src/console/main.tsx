@@ -1,7 +1,7 @@
 import { render } from "preact";
 import { App } from "./app.tsx";
 import { followAddress } from "./route.ts";
-import { openSession } from "./session.ts";
+import { openSession } from "./ask.ts";
 import { openTheme } from "./theme.ts";
 
 openSession();

@@ -44,8 +44,7 @@ import { globalVariables, absoluteInside, type E2bCaller, type SandboxTarget } f
 import { E2bSandboxes, sandboxMetrics } from "./e2b-sandboxes.ts";
 import { mebibyte } from "../base/bytes.ts";
 import { serveInterpreter } from "./serve-interpreter.ts";
-import { watchMethods } from "./envd/watch-service.ts";
-import { processMethods } from "./envd/process-service.ts";
+import { watchMethods, processMethods } from "./envd/rpc-services.ts";
 import { lastEnvelope } from "./envd/rpc-stream.ts";
 import { z } from "zod";
 import { entriesScript, parseEntries, type FileEntry } from "./envd/file-entries.ts";

@@ -5,8 +5,8 @@ import type { EngineSurroundings } from "./engine-surroundings.ts";
 import { autoOrder, type EngineRow } from "./engine-table.ts";
 import type { CallOptions, Engine, EngineName, EngineProbe } from "./engine.ts";
 import { guardEngine } from "./guarded-engine.ts";
-import { isolationRefusal, withoutWalls } from "./isolation-refusal.ts";
-import { probeEngine } from "./probe-engine.ts";
+import { isolationRefusal, withoutWalls } from "./assert-enforceable.ts";
+import { probeEngine } from "./unavailability.ts";
 
 /** What a caller may ask for: one engine by its name, or with `auto` the first that answers. */
 export type EngineChoice = EngineName;

@@ -1,7 +1,10 @@
 import type { BunTarget } from "../base/bun-packages.ts";
 import type { Logger, Kit } from "../base/kit.ts";
 import type { Tracer } from "../base/tracer.ts";
-import type { RestartRule } from "./restart-rule.ts";
+
+/** When an engine that can be mended may be restarted: never, with no other sandbox live, or although others are. */
+export const restartRules = ["never", "idle", "always"] as const;
+export type RestartRule = (typeof restartRules)[number];
 
 /** What engines are told of their machine and of the configuration; each takes what it needs. */
 export interface EngineSurroundings extends Pick<Kit, "now" | "monotonicMs" | "platform" | "executable"> {

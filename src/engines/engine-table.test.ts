@@ -24,7 +24,7 @@ describe("the order in which auto asks the engines", () => {
 });
 
 it("names each variable of Kubernetes that its settings read, which is refused as unknown otherwise", () => {
-  const text = readFileSync(new URL("kubernetes/settings.ts", import.meta.url), "utf8");
+  const text = readFileSync(new URL("kubernetes/cluster-settings.ts", import.meta.url), "utf8");
   const read = [...text.matchAll(/(?:read|list)\("([A-Z_]+)"\)/g)].map(
     ([, name = ""]) => `GLOVEBOX_KUBERNETES_${name}`,
   );

@@ -1,11 +1,9 @@
 import type { processSignals } from "../operations/contract/wire-values.ts";
 import type { Duplex, Writable } from "node:stream";
-import type { Capabilities } from "./capabilities.ts";
+import type { Capabilities, EngineFinding, EngineComponent, EngineSetup } from "./capabilities.ts";
 import type { ContainerFiles } from "./container-files.ts";
 import type { ContainerSpec } from "./container-spec.ts";
 import type { ContainerStats } from "./container-stats.ts";
-import type { EngineFinding } from "./engine-finding.ts";
-import type { EngineComponent, EngineSetup } from "./engine-setup.ts";
 
 /** Name of an engine, as the engine table has it; nothing decides by it. */
 export type EngineName = string;

@@ -29,8 +29,7 @@ import {
 } from "./routes/server-routes.ts";
 import { addOperationRoutes } from "./routes/operation-routes.ts";
 import type { AddRoutes, RouteContext } from "./routes/route-context.ts";
-import { addSandboxRoutes } from "./routes/sandbox-routes.ts";
-import { addLiveRoutes } from "./live-routes.ts";
+import { addSandboxRoutes, addLiveRoutes } from "./routes/sandbox-routes.ts";
 import { Tickets, ticketSeconds } from "./authentication.ts";
 import { HttpRuns } from "./http-runs.ts";
 import { ofEveryAnswer, sendError, HttpRefusal, jsonType } from "./http-answer.ts";

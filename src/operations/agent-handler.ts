@@ -18,14 +18,12 @@ import { namedDomains, parseNetwork, withDomains, type NetworkPolicy } from "../
 import { agentImageFor } from "../workloads/agent/agent-image.ts";
 import { isAgentName } from "../workloads/agent/commands/agent-table.ts";
 import type { OpenPlace } from "../sandbox/mounts/open-place.ts";
-import { nameOfFolder } from "../workloads/agent/name-of-folder.ts";
-import type { AgentFolderPaths } from "../workloads/agent/agent-folders.ts";
-import type { AgentSpec } from "../workloads/agent/agent-spec.ts";
+import { nameOfFolder, type AgentFolderPaths } from "../workloads/agent/agent-folders.ts";
+import type { AgentSpec, AgentDependencies } from "../workloads/agent/agent-run.ts";
 import { mkdir, realpath } from "node:fs/promises";
 import path from "node:path";
 import type { Host } from "../config/host/host.ts";
 import { openProject } from "./project-handler.ts";
-import type { AgentDependencies } from "../workloads/agent/agent-run.ts";
 import type { AgentTurns } from "../workloads/agent/agent-turns.ts";
 
 export type AgentNeeds = StartNeeds &

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { EngineComponent, EngineSetup } from "../engines/engine-setup.ts";
+import type { EngineComponent, EngineSetup } from "../engines/capabilities.ts";
 import type { Finding } from "./doctor-contract.ts";
 import { knownDangers } from "./known-dangers.ts";
 import { parseUpstreamVersion } from "../base/upstream-version.ts";

@@ -1,5 +1,5 @@
 import { fixedVersion, parseUpstreamVersion, type UpstreamVersion } from "../base/upstream-version.ts";
-import type { EngineComponent, EngineSetup } from "../engines/engine-setup.ts";
+import type { EngineComponent, EngineSetup } from "../engines/capabilities.ts";
 import type { Finding } from "./doctor-contract.ts";
 import type { KnownDanger } from "./known-dangers.ts";
 import type { Engine, EngineName } from "../engines/engine.ts";

@@ -11,9 +11,8 @@ import {
   type Measure,
   type Surroundings,
 } from "./doctor-handler.ts";
-import type { Capabilities } from "../engines/capabilities.ts";
+import type { Capabilities, EngineComponent, EngineSetup, EngineConnection } from "../engines/capabilities.ts";
 import type { Engine, EngineProbe } from "../engines/engine.ts";
-import type { EngineComponent, EngineSetup, EngineConnection } from "../engines/engine-setup.ts";
 import { GloveboxError } from "../errors/glovebox-error.ts";
 import { doctorResponseSchema } from "./doctor-contract.ts";
 

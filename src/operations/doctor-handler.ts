@@ -17,16 +17,15 @@ import {
   type Finding,
 } from "./doctor-contract.ts";
 import type { Engine, EngineName, EngineProbe } from "../engines/engine.ts";
-import { probeEngine } from "../engines/probe-engine.ts";
+import { probeEngine } from "../engines/unavailability.ts";
 import type { Isolation } from "../policy/isolation.ts";
 import { knownDangers, nodeFindings } from "./known-dangers.ts";
 import { imageFindings, sessionImageLabels, versionFindings, type ImageLabels } from "./doctor-findings.ts";
-import type { Capabilities } from "../engines/capabilities.ts";
+import type { Capabilities, EngineConnection, EngineSetup } from "../engines/capabilities.ts";
 import { agentNames, type AgentName } from "../policy/known-agents.ts";
 import { agentLabelNames, agentLabels, readAgentFiles } from "../workloads/agent/agent-files.ts";
 import { imageOfAgent } from "../workloads/agent/agent-image.ts";
 import { assertEnforceable, optionalDemands } from "../engines/assert-enforceable.ts";
-import type { EngineConnection, EngineSetup } from "../engines/engine-setup.ts";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Config, LoadedConfig } from "../config/config.ts";

@@ -7,8 +7,7 @@ import { checkMainFile } from "../languages/main-file.ts";
 import { checkPackages, ecosystemOf } from "../policy/install-policy.ts";
 import { execute } from "../workloads/execute/execute.ts";
 import type { HostMount } from "../workloads/run/host-mount.ts";
-import type { ExecuteResult } from "../workloads/execute/execute-result.ts";
-import type { ExecuteSpec } from "../workloads/execute/execute-spec.ts";
+import type { ExecuteResult, ExecuteSpec, ExecuteDependencies } from "../workloads/execute/execution.ts";
 import type { ProgramSecret } from "../sandbox/program-secret.ts";
 import type { OperationCall, RequestOf } from "./contract/operation-contract.ts";
 import { handle } from "./handler.ts";
@@ -24,7 +23,6 @@ import {
 import { programToWire, callListener, imageProvider, resultAlertsSince } from "./to-wire.ts";
 import { openContextFiles } from "./mounts-handler.ts";
 import { executeCodeContract, type ExecuteResponse } from "./execute-contract.ts";
-import type { ExecuteDependencies } from "../workloads/execute/execution.ts";
 
 export type ExecuteNeeds = StartNeeds & MountNeeds & RunNeeds<ExecuteDependencies>;
 

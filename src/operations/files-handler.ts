@@ -13,7 +13,7 @@ import {
   type FileOptions,
   type FileWork,
 } from "../workloads/place/place-files.ts";
-import { secretWarnings } from "../workloads/run/explain-secrets.ts";
+import { secretWarnings } from "../workloads/run/explain-ending.ts";
 import { maxToolingFiles } from "./contract/program-schema.ts";
 import { handle } from "./handler.ts";
 import {
@@ -32,7 +32,7 @@ import type { OperationCall } from "./contract/operation-contract.ts";
 import type { Environment } from "../workloads/environment/environment.ts";
 import { projectFolder } from "../workloads/environment/environment-spec.ts";
 import { insidePath } from "../sandbox/files/inside-path.ts";
-import { useFiles } from "../workloads/session/use-files.ts";
+import { useFiles } from "../workloads/session/session-work.ts";
 import type { Session } from "../workloads/session/session.ts";
 import { callListener } from "./to-wire.ts";
 import { reachSandbox, type LiveSandboxNeeds } from "./live-sandbox-handler.ts";

@@ -20,12 +20,11 @@ import { bunTargetHere, bunVersion, fetchBun } from "../base/bun-packages.ts";
 import { bunArchives } from "../config/host/host-paths.ts";
 import { readPackageVersion } from "../config/host/package-version.ts";
 import { embeddedEngine } from "../config/engine-words.ts";
-import { exportPrepared } from "../workloads/export-prepared.ts";
-import { importPrepared } from "../workloads/import-prepared.ts";
+import { exportPrepared, importPrepared } from "../workloads/prepared-images.ts";
 import type { PreparedFile } from "../workloads/manifest.ts";
 import type { Config } from "../config/config.ts";
 import type { StartNeeds } from "./settle.ts";
-import type { BaseImage } from "../workloads/session/base-image.ts";
+import type { BaseImage } from "../workloads/session/session-images.ts";
 
 export interface ImageNeeds extends Pick<
   StartNeeds,

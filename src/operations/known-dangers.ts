@@ -1,6 +1,6 @@
 import { fixedVersion, parseUpstreamVersion, type AffectedVersions } from "../base/upstream-version.ts";
 import type { Severity, Finding } from "./doctor-contract.ts";
-import type { EngineSetup } from "../engines/engine-setup.ts";
+import type { EngineSetup } from "../engines/capabilities.ts";
 import { nodeFaults } from "../engines/node-faults.ts";
 
 /** A known vulnerability of an engine's component. */

@@ -4,6 +4,8 @@ import { checkEnvironment } from "../policy/request/environment-variables.ts";
 import { resolveWorkingDirectory } from "../policy/request/request-paths.ts";
 import {
   reachedSandbox,
+  openTerminal,
+  sensibleSize,
   type AddedProgramSpec,
   type AddedProgram,
   type ReachedSandbox,
@@ -19,8 +21,6 @@ import {
   unpackFilesContract,
   type CopyResponse,
 } from "./live-sandbox-contract.ts";
-import { openTerminal } from "../sandbox/open-terminal.ts";
-import { sensibleSize } from "../sandbox/terminal-size.ts";
 import type { TerminalSize, OutputChunk } from "../engines/engine.ts";
 import { CopyBudget } from "../sandbox/copy/copy-budget.ts";
 import { copyIn } from "../sandbox/copy/copy-in.ts";

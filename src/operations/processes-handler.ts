@@ -1,7 +1,7 @@
 import type { RequestOf, OperationCall } from "./contract/operation-contract.ts";
 import { invalidField, GloveboxError } from "../errors/glovebox-error.ts";
 import { workFolder } from "../policy/scratch.ts";
-import { startInSession } from "../workloads/session/start-in-session.ts";
+import { startInSession } from "../workloads/session/session-work.ts";
 import { readCommandRequest } from "./project-handler.ts";
 import { allowedNetwork, explicitDemands, assertOnePlace, type AboutPlace, type PlaceFields } from "./settle.ts";
 import { handle } from "./handler.ts";
@@ -21,7 +21,7 @@ import { utf8Length } from "../base/streams/utf8.ts";
 import { shortenTooling, gapSentences } from "../policy/tooling-changes.ts";
 import type { Environment } from "../workloads/environment/environment.ts";
 import type { Session } from "../workloads/session/session.ts";
-import type { BackgroundProcess } from "../workloads/place/background-process.ts";
+import type { BackgroundProcess } from "../workloads/place/background-processes.ts";
 import { maxToolingFiles } from "./contract/program-schema.ts";
 import type { Environments } from "../workloads/environment/environments.ts";
 

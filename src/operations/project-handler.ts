@@ -2,12 +2,12 @@ import { textBytes } from "../base/streams/chunks.ts";
 import { shortenTooling } from "../policy/tooling-changes.ts";
 import type { ProgramSecret } from "../sandbox/program-secret.ts";
 import { copyFolder } from "../workloads/project/copy-project.ts";
-import type {
-  ProjectCommandResult,
-  ProjectCommandSpec,
-  ProjectCommandDependencies,
+import {
+  runProjectCommand,
+  type ProjectCommandResult,
+  type ProjectCommandSpec,
+  type ProjectCommandDependencies,
 } from "../workloads/project-command.ts";
-import { runProjectCommand } from "../workloads/run-project-command.ts";
 import type { OperationCall, RequestOf } from "./contract/operation-contract.ts";
 import { callListener, projectRunParts, programToWire, resultAlertsSince } from "./to-wire.ts";
 import {

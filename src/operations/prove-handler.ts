@@ -7,7 +7,7 @@ import type { OperationCall, RequestOf } from "./contract/operation-contract.ts"
 import { handle } from "./handler.ts";
 import { checkChoice } from "../policy/request/invalid-value.ts";
 import { proveContract, type ProvenEngine, type ProveResponse, type ProvenAttack } from "./prove-contract.ts";
-import { probeEngine } from "../engines/probe-engine.ts";
+import { probeEngine } from "../engines/unavailability.ts";
 import type { Capabilities } from "../engines/capabilities.ts";
 import { GloveboxError } from "../errors/glovebox-error.ts";
 import { isWall } from "../policy/isolation.ts";
@@ -23,10 +23,15 @@ import {
   type Said,
 } from "../workloads/proof/attack-programs.ts";
 import type { Attack } from "../workloads/proof/attack.ts";
-import { bombAttacks } from "../workloads/proof/bomb-attacks.ts";
-import { directAttacks } from "../workloads/proof/direct-attacks.ts";
-import { programAttacks } from "../workloads/proof/program-attacks.ts";
-import { declaredAt, isDoubtful, judgeAttack, type JudgedAttack } from "../workloads/proof/judge-attacks.ts";
+import {
+  bombAttacks,
+  directAttacks,
+  programAttacks,
+  declaredAt,
+  isDoubtful,
+  judgeAttack,
+  type JudgedAttack,
+} from "../workloads/proof/attack-groups.ts";
 import { executeCodeContract, type ExecuteResponse } from "./execute-contract.ts";
 import { executeRequest, type ExecuteNeeds } from "./execute-handler.ts";
 import type { Engines } from "../engines/discover.ts";

@@ -5,7 +5,7 @@ import { expect, it, onTestFinished, describe } from "vitest";
 import { LastFound } from "../base/kept.ts";
 import type { ContainerSummary } from "../engines/engine.ts";
 import { labels } from "../engines/labels.ts";
-import { containerName } from "../sandbox/owners/left-over.ts";
+import { containerName } from "../sandbox/sandbox-plan.ts";
 import { SandboxRecords, type SandboxRecord } from "../sandbox/owners/sandbox-records.ts";
 import { answeringEngines, listedSandboxes, meantSandbox, type SandboxesNeeds } from "./sandboxes-handler.ts";
 import { createId } from "../base/id.ts";

@@ -8,11 +8,11 @@ import {
   type SandboxRow,
 } from "./sandboxes-contract.ts";
 import { GloveboxError } from "../errors/glovebox-error.ts";
-import { probeEngine } from "../engines/probe-engine.ts";
+import { probeEngine } from "../engines/unavailability.ts";
 import { isOnlyByName } from "../engines/engine-table.ts";
 import type { ContainerSummary, Engine } from "../engines/engine.ts";
 import { labels, managed } from "../engines/labels.ts";
-import { isOwnContainer } from "../sandbox/owners/left-over.ts";
+import { isOwnContainer } from "../sandbox/sandbox-plan.ts";
 import type { SandboxRecord, SandboxRecords } from "../sandbox/owners/sandbox-records.ts";
 import type { OperationCall } from "./contract/operation-contract.ts";
 import type { EngineChooser } from "./settle.ts";

@@ -40,7 +40,7 @@ import { chooseRuntime } from "../languages/choose-runtime.ts";
 import { codeNotices, languageOf } from "../languages/language-table.ts";
 import { runsInterpretersOnly } from "../engines/capabilities.ts";
 import type { EngineName } from "../engines/engine.ts";
-import { isolationRefusal } from "../engines/isolation-refusal.ts";
+import { isolationRefusal } from "../engines/assert-enforceable.ts";
 import { isSameImage } from "../policy/image-reference.ts";
 import { isAtLeast, type Isolation } from "../policy/isolation.ts";
 import { limitFieldNames, limitFields, toField, type Limits } from "../policy/limits.ts";

@@ -12,11 +12,8 @@ import { invalidField, GloveboxError } from "../errors/glovebox-error.ts";
 import { checkContextFiles, type ContextFile } from "../policy/request/context-files.ts";
 import { checkRelativePath } from "../policy/request/request-paths.ts";
 import { readProject } from "../workloads/project/read-project.ts";
-import { findTests } from "../workloads/tests/find-tests.ts";
-import { unlockedNote } from "../workloads/tests/unlocked-note.ts";
-import { runTests } from "../workloads/tests/run-tests.ts";
-import type { TestsResult } from "../workloads/tests/tests-result.ts";
-import type { TestsSpec } from "../workloads/tests/tests-spec.ts";
+import { findTests, unlockedNote, runTests } from "../workloads/tests/run-tests.ts";
+import type { TestsResult, TestsSpec, TestsDependencies } from "../workloads/tests/test-run.ts";
 import type { OperationCall, RequestOf } from "./contract/operation-contract.ts";
 import { openProject } from "./project-handler.ts";
 import { openContextFiles } from "./mounts-handler.ts";
@@ -24,7 +21,6 @@ import { runToWire, callListener, projectRunParts, resultAlertsSince } from "./t
 import { handle } from "./handler.ts";
 import { runTestsContract, readTestReportContract, type RunTestsResponse } from "./tests-contract.ts";
 import { unpackReport } from "../workloads/tests/report/packed-report.ts";
-import type { TestsDependencies } from "../workloads/tests/test-run.ts";
 import type { TestReports } from "../store/test-reports.ts";
 
 export type TestNeeds = StartNeeds &

@@ -1,4 +1,4 @@
-/** The same as in `distributions.ts`, for distributions whose names begin with that of what they belong to. */
+/** The same as `distributions` in `python-package.ts`, for distributions whose names begin with that of what they belong to. */
 export const familyTable = `
 Adafruit-Blinka: board busio digitalio microcontroller
 adafruit-circuitpython-dht: adafruit_dht

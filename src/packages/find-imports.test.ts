@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { Kept } from "../base/kept.ts";
 import { findImports, keptAnswers, type FindImportsInput } from "./find-imports.ts";
-import type { ImportedPackages } from "./scan-request.ts";
+import type { ImportedPackages } from "./imported-packages.ts";
 
 const { platform } = process;
 const input: FindImportsInput = {

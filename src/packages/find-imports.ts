@@ -12,7 +12,7 @@ import { maxCodeBytes } from "../policy/request/requested-program.ts";
 import { maxContextBytes } from "../policy/request/context-files.ts";
 import { isNpmPackage, npmPackage } from "./npm-package.ts";
 import { isPythonPackage } from "./python-package.ts";
-import type { ImportedPackages, ScanRequest, SourceFile } from "./scan-request.ts";
+import type { ImportedPackages, ScanRequest, SourceFile } from "./imported-packages.ts";
 import { dialectsOf } from "./dialects.ts";
 import { standardLibrary } from "./standard-library.ts";
 import type { Kit } from "../base/kit.ts";

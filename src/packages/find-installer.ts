@@ -1,20 +1,53 @@
+import { gibibyte, mebibyte, kibibyte } from "../base/bytes.ts";
+import { withinCeilings, type Limits } from "../policy/limits.ts";
+import { temporaryFolder, workFolder } from "../policy/scratch.ts";
+import type { SandboxPlan } from "../sandbox/sandbox-plan.ts";
 import type { RuntimeName } from "../languages/language-table.ts";
 import { createHash } from "node:crypto";
 import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { untilCancelled } from "../base/abort.ts";
-import { kibibyte } from "../base/bytes.ts";
 import { createId } from "../base/id.ts";
 import type { Engine } from "../engines/engine.ts";
 import { GloveboxError } from "../errors/glovebox-error.ts";
-import type { Limits } from "../policy/limits.ts";
 import { runSandboxCommand } from "../sandbox/sandbox-command.ts";
 import type { Caller, Sandboxes } from "../sandbox/sandboxes.ts";
-import { installerPlan } from "./installer-plan.ts";
 import type { PackageManager } from "./package-manager.ts";
 
+const temporaryBytes = 64 * mebibyte;
+/** Time beyond the installation's own before any sweep may take the sandbox. */
+const lifetimeMarginMs = 300_000;
+
+/** What an installation may use, within the deployment's ceilings: packages lie in memory until they are in the cache. */
+export function installerLimits(ceilings: Limits): Limits {
+  return withinCeilings(
+    { cpus: 1, memoryBytes: 3 * gibibyte, timeoutMs: 300_000, pids: 512, diskBytes: 1.5 * gibibyte },
+    ceilings,
+  );
+}
+
+/** The sandbox of an installation. */
+export function installerPlan(
+  { image, ociRuntime }: { readonly image: string; readonly ociRuntime: string | undefined },
+  limits: Limits,
+): SandboxPlan {
+  const sizeBytes = Math.min(limits.diskBytes, Math.floor(limits.memoryBytes / 2));
+  return {
+    kind: "install",
+    image,
+    ociRuntime,
+    limits,
+    scratch: [
+      { path: workFolder, sizeBytes },
+      { path: temporaryFolder, sizeBytes: temporaryBytes },
+    ],
+    workingDirectory: workFolder,
+    lifetimeMs: limits.timeoutMs + lifetimeMarginMs,
+  };
+}
+
 /** What installs for an image's interpreter, and for what. */
-export interface Installer {
+interface Installer {
   /** Null when there is none. */
   readonly manager: PackageManager | null;
   /** The interpreter's version as far as packages depend on it, operating system, processor and C library: its own words. */
@@ -27,7 +60,7 @@ export interface Installer {
 const platformForm = /^[\w.+-]+(?: [\w.+-]+)*$/;
 const maxPlatformCharacters = 200;
 
-export interface InstallerQuestion {
+interface InstallerQuestion {
   readonly engine: Engine;
   /** Of the engine's `images.identity`. */
   readonly image: string;
@@ -61,12 +94,6 @@ parts = [sys.implementation.cache_tag, sysconfig.get_platform(), str(sysconfig.g
 own = [str(each.metadata["Name"])[:80] for each in importlib.metadata.distributions() if each.metadata is not None]
 print(json.dumps({"own": own[:3000], "manager": manager, "platform": " ".join(filter(None, parts))}))
 `;
-
-function questionFor({ interpreter, onHost }: InstallerQuestion): readonly string[] {
-  if (interpreter !== "python") return [interpreter, "-e", javascript];
-  // A guard replaces isolation.
-  return ["python3", ...(onHost ? [] : ["-I"]), "-c", python];
-}
 
 const answerMs = 30_000;
 
@@ -160,4 +187,10 @@ async function write(file: string, installer: Installer): Promise<void> {
   const unfinished = `${file}.${createId("new")}`;
   await writeFile(unfinished, JSON.stringify(installer), { mode: 0o600 });
   await rename(unfinished, file);
+}
+
+function questionFor({ interpreter, onHost }: InstallerQuestion): readonly string[] {
+  if (interpreter !== "python") return [interpreter, "-e", javascript];
+  // A guard replaces isolation.
+  return ["python3", ...(onHost ? [] : ["-I"]), "-c", python];
 }

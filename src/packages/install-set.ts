@@ -6,17 +6,19 @@ import type { Limits } from "../policy/limits.ts";
 import type { NetworkPolicy } from "../policy/network/network.ts";
 import type { Caller, Sandboxes } from "../sandbox/sandboxes.ts";
 import type { PackageCache, PackageSetLease } from "./package-cache.ts";
-import type { PackageSetKey, PackageSetRecord } from "./package-set.ts";
-import { removeSealed } from "./sealed-folder.ts";
+import {
+  describeInstalled,
+  usualName,
+  type PackageSetKey,
+  type PackageSetRecord,
+  type ResolvedPackage,
+} from "./package-set.ts";
+import { removeSealed, linkFile, makeReadable, layOutPythonSet } from "./set-folder.ts";
 import { install, ownBytes, setBounds, type Installation, type RunTool } from "./install.ts";
 import type { MinAge } from "./min-age.ts";
 import type { PackageManager } from "./package-manager.ts";
 import { Room, type Unpacked, type UnpackLimits } from "./unpack.ts";
-import { describeInstalled, usualName } from "./installed-specs.ts";
 import path from "node:path";
-import { linkFile, makeReadable } from "./link-file.ts";
-import { layOutPythonSet } from "./set-layout.ts";
-import type { ResolvedPackage } from "./resolved-package.ts";
 import type { Kit } from "../base/kit.ts";
 
 /** What of a list is there already, in sets of shorter lists, and what is missing. */

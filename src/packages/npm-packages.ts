@@ -1,9 +1,18 @@
-import type { SourceFile } from "./scan-request.ts";
+import type { SourceFile } from "./imported-packages.ts";
 import { npmPackage } from "./npm-package.ts";
 import { dialectsOf } from "./dialects.ts";
-import { parseJavaScript, type ParsedJavaScript } from "./parse-javascript.ts";
-import { isNode, literalText, nodesIn, nameOf, type SyntaxNode } from "./syntax-node.ts";
-import { walkScopes, isFunction, type Scope } from "./walk-scopes.ts";
+import {
+  parseJavaScript,
+  isNode,
+  literalText,
+  nodesIn,
+  nameOf,
+  walkScopes,
+  isFunction,
+  type ParsedJavaScript,
+  type SyntaxNode,
+  type Scope,
+} from "./parse-javascript.ts";
 
 /** The packages that files of JavaScript and TypeScript import, in no order; true: the main file cannot run without. */
 export function npmPackages(files: readonly SourceFile[], main: string): ReadonlyMap<string, boolean> {

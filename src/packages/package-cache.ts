@@ -19,7 +19,7 @@ import { createId } from "../base/id.ts";
 import { isAlive, type ProcessIdentity } from "../sandbox/owners/process-identity.ts";
 import { takeFileLock, takeFreeFileLock } from "../base/file-lock.ts";
 import { packageSetId, type PackageSetKey, type PackageSetRecord } from "./package-set.ts";
-import { removeSealed, seal } from "./sealed-folder.ts";
+import { removeSealed, seal } from "./set-folder.ts";
 
 export interface PackageCacheOptions {
   /** Its folder; created if missing, for this user only. */

@@ -1,12 +1,51 @@
+import { ageUnknownMark, secondsOf, agedPipCommand, npmAgeOptions, type MinAge } from "./min-age.ts";
 import type { RuntimeName } from "../languages/language-table.ts";
-import { isolatedPython } from "../sandbox/isolated-python.ts";
+import { isolatedPython } from "../sandbox/sandbox-command.ts";
 import { runsInterpretersOnly } from "../engines/capabilities.ts";
 import { readPackagedScript } from "../base/packaged-script.ts";
-import { bunCommand } from "./bun-command.ts";
-import { agedPipCommand, npmAgeOptions, secondsOf, type MinAge } from "./min-age.ts";
 import type { Ecosystem } from "../policy/install-policy.ts";
-import { pythonLibraryFolder, pythonSetFolder, pythonStartFolder } from "./set-layout.ts";
+import { pythonLibraryFolder, pythonSetFolder, pythonStartFolder } from "./set-folder.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
+
+/** What Bun's output has where it ran no install script at all. */
+export const noScriptsMark = "glovebox: no install script runs";
+
+export const noScriptsNote =
+  "No install script of these runs: the image's Bun is older than 1.3.5, which trusts any package that bears a trusted name.";
+
+/**
+ * $1 the seconds, or nothing; $2 whether they are demanded; then the arguments of `bun add`. Bun trusts packages by
+ * name, and one before 1.3.5 whatever the address that another package names for it (CVE-2026-24910).
+ */
+const script = `
+age=$1 demanded=$2 scripts= young=
+shift 2
+trusts_by_origin() {
+  set -f
+  IFS=.-+
+  set -- $1
+  case "$1$2$3" in *[!0-9]*) return 1 ;; esac
+  [ "$1" -gt 1 ] || { [ "$1" -eq 1 ] && { [ "$2" -gt 3 ] || { [ "$2" -eq 3 ] && [ "$3" -ge 5 ]; }; }; }
+}
+if ! (trusts_by_origin "$(bun --version)") 2>/dev/null; then
+  echo "${noScriptsMark}"
+  scripts=--ignore-scripts
+fi
+if [ -n "$age" ]; then
+  case "$(bun add --help 2>&1)" in
+  *--minimum-release-age*) young=--minimum-release-age=$age ;;
+  *)
+    if [ "$demanded" = yes ]; then echo "error: this bun cannot tell how long packages have been published" >&2; exit 1; fi
+    echo "${ageUnknownMark}" ;;
+  esac
+fi
+exec bun add $scripts $young "$@"`;
+
+/** Argument vector of `bun add` that takes no younger versions, and runs scripts only of packages that Bun knows by their origin. */
+export function bunCommand(options: readonly string[], age: MinAge | null): readonly string[] {
+  const demanded = age?.isDemanded === true ? "yes" : "no";
+  return ["sh", "-c", script, "sh", age === null ? "" : String(secondsOf(age)), demanded, ...options];
+}
 
 /** What installs: whichever of them the sandbox that will run the code has. */
 export type PackageManager = "bun" | "npm" | "pip";
@@ -36,7 +75,7 @@ const keptFolders: Readonly<Record<PackageManager, string>> = {
 };
 
 /** The part of a sandbox that knows where its folders really are, and what runs in it. */
-export type InstallSandbox = Pick<Sandbox, "folderOf" | "capabilities">;
+type InstallSandbox = Pick<Sandbox, "folderOf" | "capabilities">;
 
 /**
  * Argument vector of an installation, which begins with the first line of its standard input. Bun runs the lifecycle scripts of those packages that it trusts
@@ -51,18 +90,6 @@ export function installCommand(
   return ["sh", "-c", whenReady, "sh", installFolder, homeFolder, ...sealedCommand(manager, specs, minAge)];
 }
 
-function sealedCommand(manager: PackageManager, specs: readonly string[], minAge: MinAge | null): readonly string[] {
-  const [verb = "", ...options] = toolArguments(manager, specs);
-  switch (manager) {
-    case "bun":
-      return bunCommand(options, minAge);
-    case "npm":
-      return npmCommand(["npm", verb, ...npmAgeOptions(minAge), ...options], homeFolder);
-    case "pip":
-      return agedPipCommand(options, minAge);
-  }
-}
-
 /** The same on a host that seals nothing: without a shell, and without any lifecycle script (SPEC PK2). */
 export function hostCommand(
   manager: PackageManager,
@@ -73,24 +100,6 @@ export function hostCommand(
   const [verb = "", ...rest] = toolArguments(manager, specs, (path) => sandbox.folderOf(path));
   const aged = minAge === null ? [] : [`--minimum-release-age=${secondsOf(minAge)}`];
   return [manager, verb, ...(manager === "bun" ? ["--ignore-scripts", ...aged] : []), ...rest];
-}
-
-function toolArguments(
-  manager: PackageManager,
-  specs: readonly string[],
-  folderOf: (path: string) => string = (path) => path,
-): readonly string[] {
-  switch (manager) {
-    case "bun":
-      return ["add", "--no-progress", "--no-summary", "--linker", "hoisted", "--exact", "--", ...specs];
-    case "npm":
-      return ["install", "--ignore-scripts", "--no-audit", "--no-fund", "--save-exact", "--", ...specs];
-    case "pip":
-      return [
-        ...["install", "--target", folderOf(keptFolders.pip), "--only-binary", ":all:", "--no-compile"],
-        ...["--no-cache-dir", "--no-input", "--disable-pip-version-check", "--progress-bar", "off", "--", ...specs],
-      ];
-  }
 }
 
 /** $1 the folder, $2 another for all else; then what to run once the network is up, which a line on its input tells. */
@@ -145,10 +154,6 @@ export async function packCommand(
   return [...isolatedPython(sandbox.capabilities), "-c", await readPacker("packer.py"), folder, pythonLibraryFolder];
 }
 
-async function readPacker(file: string): Promise<string> {
-  return readPackagedScript(new URL(`../../images/packers/${file}`, import.meta.url));
-}
-
 /** What the output of npm has where it would have started a process. */
 export const noProcessMark = "glovebox: only packages of the registry are installed";
 
@@ -184,4 +189,38 @@ exit 1`;
 /** Argument vector of npm that starts no process; `home` is a folder of the sandbox without spaces in its name. */
 export function npmCommand(command: readonly string[], home: string): readonly string[] {
   return ["sh", "-c", guarded, "sh", npmWithoutProcesses, home, ...command];
+}
+
+function sealedCommand(manager: PackageManager, specs: readonly string[], minAge: MinAge | null): readonly string[] {
+  const [verb = "", ...options] = toolArguments(manager, specs);
+  switch (manager) {
+    case "bun":
+      return bunCommand(options, minAge);
+    case "npm":
+      return npmCommand(["npm", verb, ...npmAgeOptions(minAge), ...options], homeFolder);
+    case "pip":
+      return agedPipCommand(options, minAge);
+  }
+}
+
+function toolArguments(
+  manager: PackageManager,
+  specs: readonly string[],
+  folderOf: (path: string) => string = (path) => path,
+): readonly string[] {
+  switch (manager) {
+    case "bun":
+      return ["add", "--no-progress", "--no-summary", "--linker", "hoisted", "--exact", "--", ...specs];
+    case "npm":
+      return ["install", "--ignore-scripts", "--no-audit", "--no-fund", "--save-exact", "--", ...specs];
+    case "pip":
+      return [
+        ...["install", "--target", folderOf(keptFolders.pip), "--only-binary", ":all:", "--no-compile"],
+        ...["--no-cache-dir", "--no-input", "--disable-pip-version-check", "--progress-bar", "off", "--", ...specs],
+      ];
+  }
+}
+
+async function readPacker(file: string): Promise<string> {
+  return readPackagedScript(new URL(`../../images/packers/${file}`, import.meta.url));
 }

@@ -3,9 +3,8 @@ import path from "node:path";
 import { createId } from "../base/id.ts";
 import { takeFileLock, takeFreeFileLock } from "../base/file-lock.ts";
 import type { Ecosystem } from "../policy/install-policy.ts";
-import { layOutPythonSet } from "./set-layout.ts";
-import type { ResolvedPackage } from "./resolved-package.ts";
-import { linkFile, makeReadable } from "./link-file.ts";
+import { layOutPythonSet, linkFile, makeReadable } from "./set-folder.ts";
+import type { ResolvedPackage } from "./package-set.ts";
 
 /** What an installed set has for a view. */
 export interface ViewedSet {

@@ -18,26 +18,30 @@ import {
 import type { ProcessIdentity } from "../sandbox/owners/process-identity.ts";
 import type { Caller, Sandboxes } from "../sandbox/sandboxes.ts";
 import { FindInstaller } from "./find-installer.ts";
-import type { RunTool } from "./install.ts";
-import { installFailed, refusedOnHost } from "./install-failed.ts";
+import { installFailed, refusedOnHost, toolFailed, toolResult, type RunTool } from "./install.ts";
 import { PackageCache, type CachedSet, type PackageSetLease } from "./package-cache.ts";
-import { packageSetId, type PackageSetKey } from "./package-set.ts";
+import { packageSetId, usualName, type PackageSetKey } from "./package-set.ts";
 import { includesRegistries, InstallSet } from "./install-set.ts";
-import { usualName } from "./installed-specs.ts";
-import type { ImportedPackages } from "./scan-request.ts";
+import type { ImportedPackages } from "./imported-packages.ts";
 import { PackageView } from "./package-view.ts";
 import { provided, type ProvidedPackages } from "./provided-packages.ts";
 import { ProjectSets } from "./project-sets.ts";
 import { kibibyte } from "../base/bytes.ts";
 import { runSandboxCommand } from "../sandbox/sandbox-command.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
-import { hostCommand, installEnvironment, installFolder, prepareCommand, installCommand } from "./package-manager.ts";
+import {
+  hostCommand,
+  installEnvironment,
+  installFolder,
+  prepareCommand,
+  installCommand,
+  noScriptsMark,
+  noScriptsNote,
+} from "./package-manager.ts";
 import { ageUnknownNote, ageVariables, ageUnknownMark } from "./min-age.ts";
-import { toolFailed, toolResult } from "./tool-result.ts";
 import { untilCancelled } from "../base/abort.ts";
 import { lockedPolicy } from "../policy/network/egress-policy.ts";
-import { execWithNetwork } from "../sandbox/exec-with-network.ts";
-import { noScriptsMark, noScriptsNote } from "./bun-command.ts";
+import { execWithNetwork } from "../sandbox/sandbox-network.ts";
 import type { Kit } from "../base/kit.ts";
 
 const notes = [

@@ -6,7 +6,7 @@ import type { Logger } from "../base/kit.ts";
 import type { Engine } from "../engines/engine.ts";
 import type { Ecosystem } from "../policy/install-policy.ts";
 import type { Caller, Sandboxes } from "../sandbox/sandboxes.ts";
-import { diskBytesOf } from "./disk-bytes.ts";
+import { diskBytesOf } from "./set-folder.ts";
 import type { PackageCache } from "./package-cache.ts";
 import type { PackageSetKey, ProjectManager } from "./package-set.ts";
 import type { FindInstaller } from "./find-installer.ts";

@@ -2,7 +2,7 @@ import type { MountSpec } from "../engines/container-spec.ts";
 import type { Ecosystem } from "../policy/install-policy.ts";
 import type { PackageSetLease } from "./package-cache.ts";
 import type { ViewedSet } from "./package-view.ts";
-import { resolvedSpecs } from "./installed-specs.ts";
+import { resolvedSpecs } from "./package-set.ts";
 import { packageEnvironment, packageFolders } from "./package-manager.ts";
 
 /** What a sandbox is given so that its imports resolve; to be disposed of when it has ended. */

@@ -1,4 +1,4 @@
-import type { SourceFile } from "./scan-request.ts";
+import type { SourceFile } from "./imported-packages.ts";
 import { pythonPackage } from "./python-package.ts";
 import { posix } from "node:path";
 import { parser } from "@lezer/python";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { GloveboxError } from "../errors/glovebox-error.ts";
-import { installFailed } from "./install-failed.ts";
+import { installFailed } from "./install.ts";
 import { RecentFailures } from "./packages.ts";
 
 describe("RecentFailures", () => {

@@ -6,7 +6,7 @@ import {
   readImportSamples,
 } from "../../test/helpers/import-samples.ts";
 import { scanFiles } from "./scan-files.ts";
-import type { ImportedPackages, ScanRequest, SourceFile } from "./scan-request.ts";
+import type { ImportedPackages, ScanRequest, SourceFile } from "./imported-packages.ts";
 
 function scanParted(
   language: ScanRequest["language"],

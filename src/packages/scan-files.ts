@@ -1,5 +1,5 @@
 import { languageOf, type Ecosystem } from "../languages/language-table.ts";
-import type { ImportedPackages, ScanRequest } from "./scan-request.ts";
+import type { ImportedPackages, ScanRequest } from "./imported-packages.ts";
 
 /** Each loads its parser. */
 const scanners: Readonly<Record<Ecosystem, (request: ScanRequest) => Promise<ReadonlyMap<string, boolean>>>> = {

@@ -3,9 +3,8 @@ import path from "node:path";
 import { ByteReader } from "../base/streams/byte-reader.ts";
 import type { Ecosystem } from "../policy/install-policy.ts";
 import { checkRelativePath } from "../policy/request/request-paths.ts";
-import { diskBytesOf } from "./disk-bytes.ts";
-import { runsAtStart } from "./set-layout.ts";
-import { parsePackages, type ResolvedPackage } from "./resolved-package.ts";
+import { diskBytesOf, runsAtStart } from "./set-folder.ts";
+import { parsePackages, type ResolvedPackage } from "./package-set.ts";
 
 /** What was unpacked. */
 export interface Unpacked {

@@ -8,7 +8,7 @@ import { guardEngine } from "../engines/guarded-engine.ts";
 import { engineSurroundings } from "./engine-chooser.ts";
 import { expandHome } from "../config/host/host-paths.ts";
 import type { NetworkAccess } from "../egress/network-access.ts";
-import { installerLimits } from "../packages/installer-plan.ts";
+import { installerLimits } from "../packages/find-installer.ts";
 import type { ProcessIdentity } from "../sandbox/owners/process-identity.ts";
 import type { Sandboxes } from "../sandbox/sandboxes.ts";
 import type { Kit } from "../base/kit.ts";

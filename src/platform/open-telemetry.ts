@@ -4,10 +4,11 @@ import {
   EventAlerts,
   previewTroubles,
   refusedConnections,
-} from "../telemetry/event-alerts.ts";
+  UsageAlerts,
+} from "../telemetry/alerts.ts";
 import type { AlertSink } from "../base/alert-sink.ts";
 import type { Denial } from "../policy/network/denial.ts";
-import type { ClearedFiles } from "../sandbox/clear-setuid-bits.ts";
+import type { ClearedFiles } from "../sandbox/setuid-watch.ts";
 import type { ToolingReport } from "../workloads/run/explain-tooling.ts";
 import type { PreviewError } from "../workloads/preview/error-scanner.ts";
 import { Traffic } from "../egress/egress-connection.ts";
@@ -18,7 +19,6 @@ import { Sampler, type MetricsSample } from "../telemetry/sampler.ts";
 import type { MetricSources } from "../telemetry/recorder.ts";
 import { ServerMetrics } from "../telemetry/server-metrics.ts";
 import { RunSpans, Tracing } from "../telemetry/tracing.ts";
-import { UsageAlerts } from "../telemetry/usage-alerts.ts";
 import type { Kit, Logger } from "../base/kit.ts";
 import type { Host } from "../config/host/host.ts";
 import { readPackageVersion } from "../config/host/package-version.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { chosenUser, userNamed, type UserPlace } from "./added-program.ts";
+import { chosenUser, userNamed, sensibleSize, type UserPlace } from "./added-program.ts";
 
 const passwd = [
   "root:x:0:0:root:/root:/bin/sh",
@@ -113,4 +113,10 @@ describe("userNamed", () => {
     expect(userNamed("half", passwd)).toBe(null);
     expect(userNamed("oot", passwd)).toBe(null);
   });
+});
+
+it("takes sizes that make no sense for those of an ordinary terminal", () => {
+  expect(sensibleSize({ columns: 132, rows: 50 })).toEqual({ columns: 132, rows: 50 });
+  expect(sensibleSize({ columns: 0, rows: -1 })).toEqual({ columns: 80, rows: 24 });
+  expect(sensibleSize({ columns: 1e9, rows: Number.NaN })).toEqual({ columns: 80, rows: 24 });
 });

@@ -2,7 +2,7 @@ import type { CallOptions, ExecSpec, Process, TerminalProcess, TerminalSize } fr
 import type { SandboxFiles } from "./files/sandbox-files.ts";
 import type { Redaction } from "../policy/redaction.ts";
 import { withPlainOutput } from "../policy/request/environment-variables.ts";
-import { redactedOutput } from "./redacted-output.ts";
+import { redactedOutput } from "./sandbox-output.ts";
 import type { TreeEnd } from "./process-tree.ts";
 import { assertRunsAnyProgram, type Capabilities } from "../engines/capabilities.ts";
 import type { Sandbox } from "./sandbox.ts";
@@ -20,7 +20,7 @@ export interface AddedProgramSpec extends Pick<ExecSpec, "command" | "environmen
 }
 
 /** How a sandbox of this process is shown. */
-export interface OwnSandboxView {
+interface OwnSandboxView {
   /** Whether output may hold the values of secrets that the sandbox's programs were given; default true. */
   readonly withSecrets?: boolean | undefined;
 }
@@ -65,6 +65,76 @@ export function reachedSandbox(sandbox: Sandbox, view: OwnSandboxView = {}): Rea
     },
     exec: (spec, options) => addProgram(sandbox, view, spec, options),
   };
+}
+
+/** The highest number: above it are the users of sandboxes, of their supervisors and helpers, and nobody. */
+const maxUser = 59_999;
+const expected = `a name of the sandbox's /etc/passwd, or numbers as 1000 or 1000:1000, at most ${maxUser}`;
+const numbers = /^(?<user>0|[1-9]\d{0,4})(?::(?<group>0|[1-9]\d{0,4}))?$/;
+const name = /^[A-Za-z_][A-Za-z0-9_.-]{0,31}$/;
+/** Of the sandbox's file of names; later lines are not read. */
+const maxPasswdBytes = 64 * kibibyte;
+
+/** What a user is chosen in. */
+export type UserPlace = Pick<Sandbox, "capabilities" | "engineName" | "files" | "writablePaths">;
+
+/**
+ * The user that a caller's word means, as `uid:gid`; without a group it is that of the same number. Its programs have no capability,
+ * as all others. Refused where it could be a person or a service of the host (SPEC SC11).
+ * @throws INVALID_REQUEST, UNSUPPORTED, and what reading a file throws
+ */
+export async function chosenUser(place: UserPlace, asked: string, options: CallOptions = {}): Promise<string> {
+  const given = numbers.exec(asked);
+  if (given === null && !name.test(asked)) throw invalidField("user", expected, asked);
+  const { chosenUsers } = place.capabilities;
+  if (chosenUsers === undefined) throw noChoice(place.engineName);
+  if (place.writablePaths.length > 0) throw ownersOnly(place.engineName);
+  const found = given ?? numbers.exec(userNamed(asked, await passwdOf(place, options)) ?? "");
+  if (found === null) throw invalidField("user", expected, asked);
+  const { user = "", group = user } = found.groups ?? {};
+  if (Math.max(Number(user), Number(group)) > maxUser) throw invalidField("user", expected, asked);
+  if (chosenUsers === "ordinary" && Math.min(Number(user), Number(group)) === 0) throw noRoot(place.engineName);
+  return `${user}:${group}`;
+}
+
+/** `uid:gid` as the first line of that name in a file of names has them, whatever they are; null: there is none. */
+export function userNamed(asked: string, passwd: string): string | null {
+  const line = passwd.split("\n").find((each) => each.startsWith(`${asked}:`));
+  const [, , user, group] = line?.split(":", 5) ?? [];
+  return user === undefined || group === undefined ? null : `${user}:${group}`;
+}
+
+/** The kernel keeps them in 16 bits; nobody has that many. */
+const most = 4096;
+const usual: TerminalSize = { columns: 80, rows: 24 };
+
+/** A size that every terminal accepts: invalid numbers are replaced with those of an ordinary one. */
+export function sensibleSize({ columns, rows }: TerminalSize): TerminalSize {
+  return { columns: sensible(columns, usual.columns), rows: sensible(rows, usual.rows) };
+}
+
+interface TerminalSpec extends Pick<AddedProgramSpec, "environment" | "workingDirectory" | "user"> {
+  /** Null: an interactive shell, bash where there is one. */
+  readonly command: readonly string[] | null;
+  readonly size: TerminalSize;
+}
+
+const shell = ["sh", "-c", "command -v bash >/dev/null && exec bash; exec sh"];
+
+/** Runs a program in a terminal inside a sandbox. @throws what `ReachedSandbox.exec` throws */
+export function openTerminal(
+  sandbox: ReachedSandbox,
+  { command, size, environment, workingDirectory, user }: TerminalSpec,
+  options: CallOptions = {},
+): Promise<AddedProgram> {
+  return sandbox.exec(
+    {
+      ...{ environment, workingDirectory, user, asProgram: true },
+      command: command ?? shell,
+      terminal: sensibleSize(size),
+    },
+    options,
+  );
 }
 
 function redactionFor(sandbox: Sandbox, { withSecrets = true }: OwnSandboxView): Redaction | null {
@@ -114,43 +184,6 @@ async function endLeftBehind(sandbox: Sandbox, process: Process): Promise<void> 
   }
 }
 
-/** The highest number: above it are the users of sandboxes, of their supervisors and helpers, and nobody. */
-const maxUser = 59_999;
-const expected = `a name of the sandbox's /etc/passwd, or numbers as 1000 or 1000:1000, at most ${maxUser}`;
-const numbers = /^(?<user>0|[1-9]\d{0,4})(?::(?<group>0|[1-9]\d{0,4}))?$/;
-const name = /^[A-Za-z_][A-Za-z0-9_.-]{0,31}$/;
-/** Of the sandbox's file of names; later lines are not read. */
-const maxPasswdBytes = 64 * kibibyte;
-
-/** What a user is chosen in. */
-export type UserPlace = Pick<Sandbox, "capabilities" | "engineName" | "files" | "writablePaths">;
-
-/**
- * The user that a caller's word means, as `uid:gid`; without a group it is that of the same number. Its programs have no capability,
- * as all others. Refused where it could be a person or a service of the host (SPEC SC11).
- * @throws INVALID_REQUEST, UNSUPPORTED, and what reading a file throws
- */
-export async function chosenUser(place: UserPlace, asked: string, options: CallOptions = {}): Promise<string> {
-  const given = numbers.exec(asked);
-  if (given === null && !name.test(asked)) throw invalidField("user", expected, asked);
-  const { chosenUsers } = place.capabilities;
-  if (chosenUsers === undefined) throw noChoice(place.engineName);
-  if (place.writablePaths.length > 0) throw ownersOnly(place.engineName);
-  const found = given ?? numbers.exec(userNamed(asked, await passwdOf(place, options)) ?? "");
-  if (found === null) throw invalidField("user", expected, asked);
-  const { user = "", group = user } = found.groups ?? {};
-  if (Math.max(Number(user), Number(group)) > maxUser) throw invalidField("user", expected, asked);
-  if (chosenUsers === "ordinary" && Math.min(Number(user), Number(group)) === 0) throw noRoot(place.engineName);
-  return `${user}:${group}`;
-}
-
-/** `uid:gid` as the first line of that name in a file of names has them, whatever they are; null: there is none. */
-export function userNamed(asked: string, passwd: string): string | null {
-  const line = passwd.split("\n").find((each) => each.startsWith(`${asked}:`));
-  const [, , user, group] = line?.split(":", 5) ?? [];
-  return user === undefined || group === undefined ? null : `${user}:${group}`;
-}
-
 async function passwdOf({ files }: UserPlace, { signal }: CallOptions): Promise<string> {
   const { chunks } = await files.read("/etc/passwd", { maxBytes: maxPasswdBytes, signal });
   const pieces: Uint8Array[] = [];
@@ -187,4 +220,8 @@ function noRoot(engine: string): GloveboxError {
     `User and group 0 of a sandbox are the person who runs engine ${engine}: programs cannot be them.`,
     { suggestion: "Choose a user from 1 to 59999.", context: { engine, missing: "chosenUsers" } },
   );
+}
+
+function sensible(value: number, instead: number): number {
+  return Number.isInteger(value) && value >= 1 && value <= most ? value : instead;
 }

@@ -1,4 +1,4 @@
-import { chmod, mkdir, readdir } from "node:fs/promises";
+import { chmod, mkdir, readdir, statfs } from "node:fs/promises";
 import path from "node:path";
 import { removeOwnTree } from "../base/remove-own-tree.ts";
 import type { Capabilities } from "../engines/capabilities.ts";
@@ -6,8 +6,9 @@ import type { MountSpec } from "../engines/container-spec.ts";
 import { temporaryFolder, workFolder } from "../policy/scratch.ts";
 import type { Leases } from "./owners/leases.ts";
 import { isPrivateFolder, makePrivateFolder } from "../base/own-folder.ts";
+import { gibibyte } from "../base/bytes.ts";
 
-export interface DiskScratchOptions {
+interface DiskScratchOptions {
   /** Folder of all servers' scratch; made when it is missing, for this user only. */
   readonly folder: string;
   /** Of this user; null where the system has no user ids. */
@@ -95,4 +96,24 @@ export class DiskScratch {
     const { folder, uid, platform } = this.#options;
     await removeOwnTree(path.join(folder, owner), { uid, platform });
   }
+}
+
+/** How much fits on a file system. */
+export interface Room {
+  readonly freeBytes: number;
+  readonly totalBytes: number;
+}
+
+/** What stays free on this machine, whoever has taken the rest. */
+const reserve = { share: 0.05, maxBytes: 2 * gibibyte };
+
+/** Of the file system of a folder, as far as this user may use it. */
+export async function readRoom(folder: string): Promise<Room> {
+  const { bavail, blocks, bsize } = await statfs(folder);
+  return { freeBytes: bavail * bsize, totalBytes: blocks * bsize };
+}
+
+/** Bytes that stay free: 2 GiB, on small file systems 5 % of them. */
+export function reserveOf({ totalBytes }: Pick<Room, "totalBytes">): number {
+  return Math.min(reserve.maxBytes, totalBytes * reserve.share);
 }

@@ -1,6 +1,7 @@
 import { untilCancelled } from "../base/abort.ts";
 import { BoundedOutput } from "../base/streams/collected-bytes.ts";
 import type { CallOptions, ExecSpec, Process } from "../engines/engine.ts";
+import { runsInterpretersOnly, type Capabilities } from "../engines/capabilities.ts";
 
 /** The part of a sandbox that commands need. */
 export interface CommandSandbox {
@@ -8,7 +9,7 @@ export interface CommandSandbox {
 }
 
 /** A command that Glovebox itself runs in a sandbox whose program may be hostile. */
-export interface SandboxCommand {
+interface SandboxCommand {
   readonly command: readonly string[];
   /** More than this ends the command: only what came before it is read. */
   readonly maxOutputBytes: number;
@@ -18,7 +19,7 @@ export interface SandboxCommand {
   readonly input?: Uint8Array | undefined;
 }
 
-export interface SandboxCommandResult {
+interface SandboxCommandResult {
   /** Null when a limit came first. */
   readonly exitCode: number | null;
   readonly stdout: BoundedOutput;
@@ -59,6 +60,14 @@ export async function runSandboxCommand(
       });
     }
   }
+}
+
+/**
+ * Python for a program of ours, isolated from modules and settings in its folder and its variables. If our guard runs
+ * in the interpreter, the guard keeps them out; it does not accept this option.
+ */
+export function isolatedPython(capabilities: Pick<Capabilities, "programs">): readonly string[] {
+  return runsInterpretersOnly(capabilities) ? ["python3"] : ["python3", "-I"];
 }
 
 /** Null when there was more than is kept; what comes after that, or after the time limit, is not kept. */

@@ -3,7 +3,7 @@ import type { ContainerLimits } from "../engines/container-spec.ts";
 import type { Capabilities } from "../engines/capabilities.ts";
 import type { CallOptions } from "../engines/engine.ts";
 import type { RunEnding, StartedRun } from "./run-record.ts";
-import type { OutputJoint } from "./output-joint.ts";
+import type { OutputJoint } from "./sandbox-output.ts";
 
 /** A sandbox that somebody has just got. */
 export interface ObservedSandbox {

@@ -5,18 +5,20 @@ import type { Capabilities } from "../engines/capabilities.ts";
 import type { CallOptions, Engine, Container } from "../engines/engine.ts";
 import { GloveboxError } from "../errors/glovebox-error.ts";
 import type { Admission, Place } from "./admission.ts";
-import { ownershipLabels, labelledSpec } from "./labelled-spec.ts";
-import { fixedFolders } from "./mounts/fixed-folders.ts";
-import { writablePaths } from "./mounts/writable-paths.ts";
+import {
+  ownershipLabels,
+  labelledSpec,
+  fixedFolders,
+  writablePaths,
+  isOwnContainer,
+  type SandboxPlan,
+} from "./sandbox-plan.ts";
 import type { Leases } from "./owners/leases.ts";
 import type { LiveRecord, SandboxRecords } from "./owners/sandbox-records.ts";
-import type { SandboxPlan } from "./sandbox-plan.ts";
 import type { SandboxObserver } from "./sandbox-observer.ts";
-import type { SandboxIdentity } from "./sandbox-parts.ts";
-import { Sandbox } from "./sandbox.ts";
+import { Sandbox, type SandboxIdentity } from "./sandbox.ts";
 import { RoomOfWaiting, StartGate } from "./start-gate.ts";
 import { labels } from "../engines/labels.ts";
-import { isOwnContainer } from "./owners/left-over.ts";
 import { settlesWithin } from "../base/abort.ts";
 import { mebibyte } from "../base/bytes.ts";
 import { temporaryFolder, workFolder } from "../policy/scratch.ts";

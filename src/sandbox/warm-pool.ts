@@ -1,10 +1,10 @@
 import { throwIfCancelled } from "../base/abort.ts";
 import type { EngineName, CallOptions } from "../engines/engine.ts";
 import type { Admission, LentPlace } from "./admission.ts";
-import type { SandboxIdentity } from "./sandbox-parts.ts";
+import type { SandboxIdentity } from "./sandbox.ts";
 import type { Caller, Sandboxes } from "./sandboxes.ts";
-import { Demand } from "./demand.ts";
 import {
+  Demand,
   beginCheck,
   isChecked,
   isWellNow,

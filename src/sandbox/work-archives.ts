@@ -6,7 +6,7 @@ import type { Logger } from "../base/kit.ts";
 import { GloveboxError } from "../errors/glovebox-error.ts";
 import type { Leases } from "./owners/leases.ts";
 import { isPrivateFolder, makePrivateFolder } from "../base/own-folder.ts";
-import { readRoom, reserveOf, type Room } from "./disk-room.ts";
+import { readRoom, reserveOf, type Room } from "./disk-scratch.ts";
 
 export interface WorkArchivesOptions {
   /** Folder of all servers' archives; made when it is missing, for this user only. */

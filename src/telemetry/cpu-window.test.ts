@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { addShare, meanShare, type CpuShare } from "./usage-alerts.ts";
+import { addShare, meanShare, type CpuShare } from "./alerts.ts";
 
 /** One share after the other, each with how long it was. */
 function after(...given: readonly (readonly [percent: number, forMs: number])[]): number | null {

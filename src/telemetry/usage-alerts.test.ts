@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { mebibyte } from "../base/bytes.ts";
 import type { Alert } from "./alert-book.ts";
-import { UsageAlerts, initialRuleState, stepRule } from "./usage-alerts.ts";
+import { UsageAlerts, initialRuleState, stepRule } from "./alerts.ts";
 
 const limits = { cpus: 2, memoryBytes: 100 * mebibyte };
 

@@ -15,13 +15,11 @@ import type { Caller } from "../library/objects/calls.ts";
 import { archiveOfTop } from "../sandbox/copy/archive.ts";
 import { CopyBudget } from "../sandbox/copy/copy-budget.ts";
 import { withHostSource } from "../sandbox/copy/copy-in.ts";
-import { copyOut } from "../sandbox/copy/copy-out.ts";
+import { copyOut, type InsideFilesToRead } from "../sandbox/copy/copy-out.ts";
 import { GloveboxError } from "../errors/glovebox-error.ts";
-import type { TreeEntry } from "../sandbox/files/file-facts.ts";
+import type { TreeEntry } from "../sandbox/files/file-way.ts";
 import { MoveBounds, treeLimits } from "../sandbox/files/move-bounds.ts";
-import { boundArchive } from "../sandbox/files/bound-archive.ts";
-import { decodeTar } from "../sandbox/files/tar-decoder.ts";
-import type { InsideFilesToRead } from "../sandbox/copy/tree-out.ts";
+import { boundArchive, decodeTar } from "../sandbox/files/tree-archive.ts";
 
 /** This machine, as copies need it. */
 export interface OwnMachine {

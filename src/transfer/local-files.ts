@@ -1,12 +1,11 @@
 import { constants } from "node:fs";
 import { open, lstat, writeFile } from "node:fs/promises";
-import { findOnHost, makeOnHost } from "../sandbox/copy/find-on-host.ts";
+import { findOnHost, makeOnHost, onHost } from "../sandbox/copy/on-host.ts";
 import { readBounded } from "../sandbox/mounts/read-bounded.ts";
 import type { ExecuteResponse } from "../operations/execute-contract.ts";
 import { CopyBudget } from "../sandbox/copy/copy-budget.ts";
 import { TreeWriter } from "../sandbox/copy/tree-writer.ts";
 import path from "node:path";
-import { onHost } from "../sandbox/copy/on-host.ts";
 
 /**
  * All bytes of what a person named, a file, pipe or link, null if there are more than `maxBytes`. It is opened once: what is

@@ -57,12 +57,8 @@ export const engineWordExceptions: Readonly<Record<string, string>> = {
   "src/config/load-mount-policy.ts": "places of this machine that products keep, whatever engine is used",
   "src/policy/mounts/blocked-pattern.ts": "names under which products keep keys and sockets, whatever engine is used",
   "src/workloads/proof/attack.ts": "what is known of attacks on the engines that were tried, as docs/threat-model.md",
-  "src/workloads/proof/direct-attacks.ts":
+  "src/workloads/proof/attack-groups.ts":
     "what is known of attacks on the engines that were tried, as docs/threat-model.md",
-  "src/workloads/proof/program-attacks.ts":
-    "what is known of attacks on the engines that were tried, as docs/threat-model.md",
-  "src/workloads/proof/bomb-attacks.ts":
-    "what is known of attacks on the engines that were tried, as docs/threat-model.md",
-  "src/workloads/import-prepared.ts": "spellings of the default registry, as engines write them into archives",
+  "src/workloads/prepared-images.ts": "spellings of the default registry, as engines write them into archives",
   "src/operations/known-dangers.ts": "known faults, by the names that products have for their parts",
 };

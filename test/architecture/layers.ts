@@ -177,7 +177,7 @@ export const siblings: Readonly<
   Record<string, { readonly shared: readonly string[]; readonly wiring: readonly string[] }>
 > = {
   engines: {
-    shared: ["cgroups", "enforcement", "images", "supervised", "mend", "docker-api"],
+    shared: ["enforcement", "images", "supervised", "mend", "docker-api"],
     wiring: ["src/engines/engine-table.ts"],
   },
   workloads: { shared: ["program", "run", "place", "project", "dependencies"], wiring: [] },

@@ -9,10 +9,10 @@ import {
   collectArtifacts,
   maxArtifacts,
   maxListedArtifacts,
+  leftOutWarnings,
   type Artifact,
   type CollectedArtifacts,
 } from "../../src/workloads/execute/artifacts.ts";
-import { leftOutWarnings } from "../../src/workloads/execute/left-out-artifacts.ts";
 import { SandboxFiles } from "../../src/sandbox/files/sandbox-files.ts";
 
 /** The files of a folder of this machine. */

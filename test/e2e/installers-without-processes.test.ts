@@ -3,8 +3,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, w
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
-import { bunCommand, noScriptsMark } from "../../src/packages/bun-command.ts";
-import { noProcessMark, npmCommand } from "../../src/packages/package-manager.ts";
+import { bunCommand, noScriptsMark, noProcessMark, npmCommand } from "../../src/packages/package-manager.ts";
 import { sealedPip } from "../../src/packages/min-age.ts";
 import { wheelsOnlyMark } from "../../src/policy/install-policy.ts";
 import { PackageRegistry } from "../helpers/package-registry.ts";

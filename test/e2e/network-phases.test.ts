@@ -8,7 +8,7 @@ import type { Platform } from "../../src/platform/platform.ts";
 import type { Denial } from "../../src/policy/network/denial.ts";
 import { lockedPolicy } from "../../src/policy/network/egress-policy.ts";
 import { parseNetwork } from "../../src/policy/network/network.ts";
-import { execWithNetwork, type NetworkedProcess } from "../../src/sandbox/exec-with-network.ts";
+import { execWithNetwork, type NetworkedProcess } from "../../src/sandbox/sandbox-network.ts";
 import type { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { DnsServer } from "../helpers/dns-server.ts";
 import { FarSide } from "../helpers/far-side.ts";

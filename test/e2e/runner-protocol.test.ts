@@ -7,9 +7,13 @@ import { buffer } from "node:stream/consumers";
 import { setTimeout as wait } from "node:timers/promises";
 import { describe, expect, it, type TestContext } from "vitest";
 import { textBytes } from "../../src/base/streams/chunks.ts";
-import { runnerCommand } from "../../src/workloads/program/runner-command.ts";
-import { readRunner } from "../../src/workloads/program/read-runner.ts";
-import { encodeJob, runnerFailedExitCode, runnerInput } from "../../src/workloads/program/runner-job.ts";
+import {
+  runnerCommand,
+  readRunner,
+  encodeJob,
+  runnerFailedExitCode,
+  runnerInput,
+} from "../../src/workloads/program/runner-job.ts";
 import { bunInterpreter, nodeInterpreter, pythonInterpreters, type Interpreter } from "./runners/interpreters.ts";
 import { inFolder, runByRunner, sendToRunner, type Setting } from "./runners/run-program.ts";
 

@@ -1,4 +1,4 @@
-import { nearUids } from "../../src/engines/host-uids.ts";
+import { nearUids } from "../../src/engines/container-users.ts";
 import { once } from "node:events";
 import { describe, expect, it } from "vitest";
 import { engines, places, useGlovebox } from "../helpers/open-glovebox.ts";

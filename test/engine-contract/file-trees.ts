@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { expect } from "vitest";
 import { mebibyte } from "../../src/base/bytes.ts";
-import type { NewTreeEntry, TreeEntry } from "../../src/sandbox/files/file-facts.ts";
+import type { NewTreeEntry, TreeEntry } from "../../src/sandbox/files/file-way.ts";
 import { bytesOf } from "../helpers/bytes-of.ts";
 import { failureOf } from "../helpers/failure-of.ts";
 import type { Topic } from "./behaviour.ts";

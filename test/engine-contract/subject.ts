@@ -1,5 +1,5 @@
 import type { Capabilities } from "../../src/engines/capabilities.ts";
-import type { UidRange } from "../../src/engines/host-uids.ts";
+import type { UidRange } from "../../src/engines/container-users.ts";
 import type { Engine } from "../../src/engines/engine.ts";
 import type { Requirement } from "../helpers/require.ts";
 

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import type { Engine } from "../../src/engines/engine.ts";
 import { ownBun, ownPreloadFolders } from "../helpers/preload-engine.ts";
-import { nearUids } from "../../src/engines/host-uids.ts";
+import { nearUids } from "../../src/engines/container-users.ts";
 import { guardEngine } from "../../src/engines/guarded-engine.ts";
 import { compileSeccompFilter } from "../../src/policy/seccomp/bpf-compiler.ts";
 import type { CheckedCapabilities, Subject, SubjectImages } from "./subject.ts";

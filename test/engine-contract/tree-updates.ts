@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { NewTreeEntry } from "../../src/sandbox/files/file-facts.ts";
+import type { NewTreeEntry } from "../../src/sandbox/files/file-way.ts";
 import type { SandboxFiles } from "../../src/sandbox/files/sandbox-files.ts";
 import { failureOf } from "../helpers/failure-of.ts";
 import type { Topic } from "./behaviour.ts";

@@ -2,8 +2,7 @@ import pino from "pino";
 import { expect } from "vitest";
 import { settlesWithin } from "../../src/base/abort.ts";
 import { mebibyte } from "../../src/base/bytes.ts";
-import { rootWatch } from "../../src/workloads/run/root-watch.ts";
-import { watchDisk, type DiskExcess } from "../../src/workloads/run/watch-disk.ts";
+import { rootWatch, watchDisk, type DiskExcess } from "../../src/workloads/run/watch-disk.ts";
 import type { Container } from "../../src/engines/engine.ts";
 import type { Topic } from "./behaviour.ts";
 

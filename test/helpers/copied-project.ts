@@ -5,7 +5,7 @@ import { afterEach, beforeEach } from "vitest";
 import { CopyBudget } from "../../src/sandbox/copy/copy-budget.ts";
 import { HostFolder } from "../../src/base/host-folder.ts";
 import { readHostTree } from "../../src/sandbox/copy/read-host-tree.ts";
-import { ignoringFilter } from "../../src/workloads/project/project-tree.ts";
+import { ignoringFilter } from "../../src/workloads/project/copy-project.ts";
 import { git } from "./git.ts";
 
 /** What a project's copy would have. */

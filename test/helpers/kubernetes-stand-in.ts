@@ -6,7 +6,7 @@ import path from "node:path";
 import { json } from "node:stream/consumers";
 import { WebSocketServer } from "ws";
 import { KubernetesEngine } from "../../src/engines/kubernetes/kubernetes-engine.ts";
-import { readSettings } from "../../src/engines/kubernetes/settings.ts";
+import { readSettings } from "../../src/engines/kubernetes/cluster-settings.ts";
 import { podTerms } from "../../src/engines/kubernetes/pod-terms.ts";
 import { supervisorBinary } from "../../src/engines/supervised/supervisor-binary.ts";
 import { ends, factBits, frameLimits, stages } from "../../src/engines/supervised/frames/frame-table.ts";

@@ -4,7 +4,7 @@ import { passableStateFolder, readHost } from "../../src/config/host/host.ts";
 import type { Engine } from "../../src/engines/engine.ts";
 import { guardEngine } from "../../src/engines/guarded-engine.ts";
 import { createLocalEngine } from "../../src/engines/local/local-engine.ts";
-import type { LocalEngineOptions } from "../../src/engines/local/local-engine-options.ts";
+import type { LocalEngineOptions } from "../../src/engines/local/level.ts";
 
 /** The files that the product uses. */
 export function ownPreloadFolders(): LocalEngineOptions["preloadFolders"] {

@@ -1,17 +1,16 @@
 import { duplexPair, type Duplex } from "node:stream";
-import type { ChannelEnd } from "../../src/engines/supervised/channel/channel-end.ts";
+import type { ChannelEnd, Loss } from "../../src/engines/supervised/channel/stream.ts";
 import { channelTimes, SupervisorChannel, type ChannelOptions } from "../../src/engines/supervised/channel/channel.ts";
 import type { SupervisorTerms } from "../../src/engines/supervised/channel/hello.ts";
-import type { Loss } from "../../src/engines/supervised/channel/stream.ts";
-import { encodeFrame } from "../../src/engines/supervised/frames/encode-frame.ts";
-import { ends, factBits } from "../../src/engines/supervised/frames/frame-table.ts";
-import { FrameReader } from "../../src/engines/supervised/frames/frame-reader.ts";
-import type {
-  FrameFields,
-  FrameOf,
-  HostFrameName,
-  SupervisorFrameName,
+import {
+  encodeFrame,
+  FrameReader,
+  type FrameFields,
+  type FrameOf,
+  type HostFrameName,
+  type SupervisorFrameName,
 } from "../../src/engines/supervised/frames/frame.ts";
+import { ends, factBits } from "../../src/engines/supervised/frames/frame-table.ts";
 import { GloveboxError } from "../../src/errors/glovebox-error.ts";
 
 /** What the stand-in is expected to be. */

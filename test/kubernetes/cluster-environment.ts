@@ -1,6 +1,6 @@
-import { KubernetesApi } from "../../src/engines/kubernetes/api.ts";
+import { KubernetesApi } from "../../src/engines/kubernetes/kubernetes-api.ts";
 import { findCluster } from "../../src/engines/kubernetes/kubernetes-engine.ts";
-import { readSettings } from "../../src/engines/kubernetes/settings.ts";
+import { readSettings } from "../../src/engines/kubernetes/cluster-settings.ts";
 
 /** Variables that lead to the cluster of the tests; its network is accepted unless they say otherwise. */
 export function clusterEnvironment(variables: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {

@@ -21,6 +21,8 @@ async function named(kind: string): Promise<readonly string[]> {
   const { body } = await api.call("list", { method: "GET", path: await api.path(kind) });
   return (body["items"] as readonly Named[]).map(({ metadata }) => metadata.name);
 }
+const liftQuota = async (): Promise<void> =>
+  void (await api.call("lift", { method: "DELETE", path: await api.path("resourcequotas", "small") }, [404]));
 /** Bounds the namespace, and waits until the cluster counts by it. */
 async function setQuota(hard: Readonly<Record<string, string>>): Promise<void> {
   await make("resourcequotas", {
@@ -137,6 +139,8 @@ describe("a namespace with a quota and warm pods", { timeout: 120_000 }, () => {
     variables,
   );
 
+  afterAll(liftQuota);
+
   it("has the room of the one that waits, for somebody's sandbox", async () => {
     await until(async () => (await named("pods")).length === 0);
     await setQuota({ pods: "2" });
@@ -154,8 +158,6 @@ describe("a namespace with a quota and warm pods", { timeout: 120_000 }, () => {
     for (let count = 0; count < 2; count++) held.push(await glovebox().environments.create(small));
     expect(await named("pods")).not.toContain(seen[0]);
     for (const { env_id } of held) await glovebox().environments.destroy({ env_id });
-    const path = await api.path("resourcequotas", "small");
-    await api.call("lift the quota", { method: "DELETE", path });
   });
 });
 

@@ -2,7 +2,7 @@ import { randomInt } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createId } from "../../src/base/id.ts";
 import { KubernetesEngine } from "../../src/engines/kubernetes/kubernetes-engine.ts";
-import { readSettings } from "../../src/engines/kubernetes/settings.ts";
+import { readSettings } from "../../src/engines/kubernetes/cluster-settings.ts";
 import type { Container, Engine } from "../../src/engines/engine.ts";
 import { failureOf } from "../helpers/failure-of.ts";
 import { testImages } from "../helpers/test-images.ts";

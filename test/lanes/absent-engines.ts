@@ -1,5 +1,5 @@
 import { loadHostConfig } from "../../src/config/load-config.ts";
-import { probeEngine } from "../../src/engines/probe-engine.ts";
+import { probeEngine } from "../../src/engines/unavailability.ts";
 import { engineTable } from "../../src/engines/engine-table.ts";
 import { guardEngine } from "../../src/engines/guarded-engine.ts";
 import { engineSurroundings } from "../../src/platform/engine-chooser.ts";

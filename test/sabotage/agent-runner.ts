@@ -3,10 +3,10 @@ import type { Sabotage } from "./sabotage.ts";
 export const agentRunnerSabotages: readonly Sabotage[] = [
   {
     id: "agent runner: links in the workspace are followed",
-    file: "src/workloads/agent/workspace-files.ts",
+    file: "src/workloads/agent/work.ts",
     find: "constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK",
     replace: "constants.O_RDONLY | constants.O_NONBLOCK",
-    test: "src/workloads/agent/workspace-files.test.ts",
+    test: "src/workloads/agent/work.test.ts",
     name: "follows no link and waits for nobody",
   },
   {

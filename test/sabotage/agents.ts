@@ -1,13 +1,13 @@
 import type { Sabotage } from "./sabotage.ts";
 
-const marked = "src/workloads/agent/marked-output.test.ts";
+const marked = "src/workloads/agent/agent-result.test.ts";
 const folders = "src/workloads/agent/own-folder.test.ts";
 const memory = "src/workloads/agent/find-memory.test.ts";
 
 export const agentsSabotages: readonly Sabotage[] = [
   {
     id: "an answer's marker in the middle of a line counts",
-    file: "src/workloads/agent/marked-output.ts",
+    file: "src/workloads/agent/agent-result.ts",
     find: "if (line?.trim() === outputMarkers.start) {",
     replace: "if (line?.trim().endsWith(outputMarkers.start) === true) {",
     test: marked,
@@ -15,7 +15,7 @@ export const agentsSabotages: readonly Sabotage[] = [
   },
   {
     id: "the first answer counts",
-    file: "src/workloads/agent/marked-output.ts",
+    file: "src/workloads/agent/agent-result.ts",
     find: "this.#last = textOf(this.#open, length, this.#maxBytes);",
     replace: 'if (this.#last.found === "none") this.#last = textOf(this.#open, length, this.#maxBytes);',
     test: marked,
@@ -47,7 +47,7 @@ export const agentsSabotages: readonly Sabotage[] = [
   },
   {
     id: "everybody may read an agent's variables",
-    file: "src/workloads/agent/environment-folder.ts",
+    file: "src/workloads/agent/agent-folders.ts",
     find: 'await using handle = await open(file, "wx", 0o600);',
     replace: 'await using handle = await open(file, "wx", 0o644);',
     test: "src/workloads/agent/environment-folder.test.ts",
@@ -55,7 +55,7 @@ export const agentsSabotages: readonly Sabotage[] = [
   },
   {
     id: "every passage of a group's memory passes the gate",
-    file: "src/workloads/agent/search-index.ts",
+    file: "src/workloads/agent/memory-index.ts",
     find: ".filter(({ relevance }) => relevance > 0 && relevance >= minRelevance)",
     replace: ".filter(({ relevance }) => relevance > 0)",
     test: memory,
@@ -63,7 +63,7 @@ export const agentsSabotages: readonly Sabotage[] = [
   },
   {
     id: "a group's memory has no budget",
-    file: "src/workloads/agent/search-index.ts",
+    file: "src/workloads/agent/memory-index.ts",
     find: "if (context.length + part.length <= maxCharacters) context += part;",
     replace: "context += part;",
     test: memory,
@@ -87,7 +87,7 @@ export const agentsSabotages: readonly Sabotage[] = [
   },
   {
     id: "agents: callers share what agents keep of a folder",
-    file: "src/workloads/agent/name-of-folder.ts",
+    file: "src/workloads/agent/agent-folders.ts",
     find: ".update(`${principal}\\0${folder}`)",
     replace: ".update(`${principal.slice(0, 0)}${folder}`)",
     test: "src/workloads/agent/name-of-folder.test.ts",

@@ -14,10 +14,18 @@ export const clusterSabotages: readonly Sabotage[] = [
   {
     id: "kubernetes: a pod on its way out is somebody's full quota",
     file: "src/engines/kubernetes/kubernetes-engine.ts",
-    find: "if (this.#leaving.size === 0 || !isFull(error)) throw error;",
+    find: "if (!isFull(error) || (hasCounted && this.#leaving.size === 0)) throw error;",
     replace: "throw error;",
     test: engine,
     name: "waits for the end of such a pod only where it holds a quota's room, and at its own end",
+  },
+  {
+    id: "kubernetes: a quota that has not counted yet is full",
+    file: "src/engines/kubernetes/kubernetes-engine.ts",
+    find: "this.#goneAtMs = this.#options.monotonicMs();",
+    replace: "",
+    test: engine,
+    name: "waits until a quota has counted that a sandbox is gone",
   },
   {
     id: "kubernetes: pods on their way out are left when the engine is closed",
@@ -37,7 +45,7 @@ export const clusterSabotages: readonly Sabotage[] = [
   },
   {
     id: "kubernetes: programs may write to the copies of folders",
-    file: "src/engines/kubernetes/pod-manifest.ts",
+    file: "src/engines/kubernetes/pod.ts",
     find: "({ ...copy, readOnly: true })",
     replace: "({ ...copy, readOnly: false })",
     test: engine,
@@ -53,7 +61,7 @@ export const clusterSabotages: readonly Sabotage[] = [
   },
   {
     id: "kubernetes: an owner that was made again is named by its old number",
-    file: "src/engines/kubernetes/owner.ts",
+    file: "src/engines/kubernetes/kubernetes-api.ts",
     find: "const { uid } = body",
     replace: "const { uid } = (ownerReferences as { known?: { uid: string } }).known ??= body",
     test: engine,

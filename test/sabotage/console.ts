@@ -19,7 +19,7 @@ export const consoleSabotages: readonly Sabotage[] = [
   },
   {
     id: "console: the token stays in the address",
-    file: "src/console/session.ts",
+    file: "src/console/ask.ts",
     find: 'history.replaceState(null, "", `${location.pathname}#/`);',
     replace: "",
     test: "test/e2e/console.test.ts",

@@ -39,7 +39,7 @@ export const copiesSabotages: readonly Sabotage[] = [
   },
   {
     id: "project copies: what git tracks is left out where a rule ignores it",
-    file: "src/workloads/project/project-tree.ts",
+    file: "src/workloads/project/copy-project.ts",
     find: "if (tracked.some(({ files, folders }) => (isFolder ? folders : files).has(name))) return true;",
     replace: "",
     test: tracked,
@@ -47,7 +47,7 @@ export const copiesSabotages: readonly Sabotage[] = [
   },
   {
     id: "project copies: an ignored folder is taken whole where git tracks one file in it",
-    file: "src/workloads/project/project-tree.ts",
+    file: "src/workloads/project/copy-project.ts",
     find: 'if (onlyTracked === "ignored" || isIgnored(rules, path, true)) return "ignored";',
     replace: "",
     test: tracked,
@@ -55,7 +55,7 @@ export const copiesSabotages: readonly Sabotage[] = [
   },
   {
     id: "project copies: git's own folder is taken",
-    file: "src/workloads/project/project-tree.ts",
+    file: "src/workloads/project/copy-project.ts",
     find: "if (name === gitName) return false;",
     replace: "",
     test: tracked,
@@ -63,7 +63,7 @@ export const copiesSabotages: readonly Sabotage[] = [
   },
   {
     id: "project copies: what is left out for its name is not named",
-    file: "src/workloads/project/project-tree.ts",
+    file: "src/workloads/project/copy-project.ts",
     find: "if (!repositories.isIgnoredFromAbove(path, isFolder)) notes.onLeftOut(path);",
     replace: "",
     test: tracked,
@@ -95,7 +95,7 @@ export const copiesSabotages: readonly Sabotage[] = [
   },
   {
     id: "project copies: a link in the place of an index is followed",
-    file: "src/workloads/project/read-plain-bytes.ts",
+    file: "src/workloads/project/read-project.ts",
     find: "constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) |",
     replace: "constants.O_RDONLY |",
     test: gitFolders,
@@ -175,7 +175,7 @@ export const copiesSabotages: readonly Sabotage[] = [
   },
   {
     id: "scratch on disk: a size by name stays in memory",
-    file: "src/workloads/run/open-large-scratch.ts",
+    file: "src/workloads/run/watched-scratch.ts",
     find: "if (!isDiskNamed || ",
     replace: "if (isDiskNamed || ",
     test: "test/e2e/large-scratch.test.ts",

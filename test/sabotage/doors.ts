@@ -43,7 +43,7 @@ export const doorsSabotages: readonly Sabotage[] = [
   },
   {
     id: "commands: arguments that the kernel refuses are a program that failed",
-    file: "src/engines/supervised/container/start-failure.ts",
+    file: "src/engines/supervised/container/program-process.ts",
     find: 'if (errnoName(errno) === "E2BIG") throw argumentsTooLong(program);',
     replace: "",
     test: "src/engines/supervised/container/exec.test.ts",
@@ -239,7 +239,7 @@ export const doorsSabotages: readonly Sabotage[] = [
     find: "throw withForm(offered, toGloveboxError(error), isFollowUp);",
     replace: "throw toGloveboxError(error);",
     test: "test/e2e/mcp-model-mistakes.test.ts",
-    name: "read_file names the field of each mistake",
+    name: "read_file > names the field of each mistake",
   },
   {
     id: "doors: an error quotes megabytes to a model",
@@ -247,7 +247,7 @@ export const doorsSabotages: readonly Sabotage[] = [
     find: "shorten(withPlainTexts(error.toWire()), errorLimits).value",
     replace: "withPlainTexts(error.toWire())",
     test: "test/e2e/mcp-model-mistakes.test.ts",
-    name: "get_metrics takes 5 MB in any field",
+    name: "get_metrics > takes 5 MB in any field",
   },
   {
     id: "doors: unknown fields are all listed, whole",
@@ -436,7 +436,7 @@ export const doorsSabotages: readonly Sabotage[] = [
   },
   {
     id: "http: a folder in a file's place has no name of its own",
-    file: "src/engines/path-errors.ts",
+    file: "src/engines/container-files.ts",
     find: 'code: "IS_A_DIRECTORY"',
     replace: 'code: "INVALID_PATH"',
     test: "test/e2e/file-bytes.test.ts",

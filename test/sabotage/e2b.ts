@@ -72,7 +72,7 @@ export const e2bSabotages: readonly Sabotage[] = [
   },
   {
     id: "e2b: a watch goes on without its client",
-    file: "src/e2b/envd/watch-service.ts",
+    file: "src/e2b/envd/rpc-services.ts",
     find: 'response.once("close", () => watch.stop());',
     replace: 'response.once("close", () => undefined);',
     test: "test/e2e/e2b-watching.test.ts",
@@ -187,7 +187,7 @@ export const e2bSabotages: readonly Sabotage[] = [
     file: "src/engines/tools-image.ts",
     find: '"code-interpreter": "',
     replace: '"code-interpreter": "0',
-    test: "src/workloads/session/tools-image.test.ts",
+    test: "src/workloads/session/session-images.test.ts",
     name: "is named after its Dockerfile",
   },
   {
@@ -440,10 +440,10 @@ export const e2bSabotages: readonly Sabotage[] = [
   },
   {
     id: "e2b: certificates of images bring keys with them",
-    file: "src/workloads/session/tools-image.ts",
+    file: "src/workloads/session/session-images.ts",
     find: 'return blocks.map((block) => `${block}\\n`).join("");',
     replace: "return blocks.length > 0 ? text : '';",
-    test: "src/workloads/session/tools-image.test.ts",
+    test: "src/workloads/session/session-images.test.ts",
     name: "takes the certificates of a file and no key beside them",
   },
   {

@@ -38,10 +38,10 @@ export const imagesSabotages: readonly Sabotage[] = [
   },
   {
     id: "images: a registry's words are passed on",
-    file: "src/engines/pull-failure.ts",
+    file: "src/engines/image-errors.ts",
     find: "imageUnavailable(reference, pullReason(words), new",
     replace: "imageUnavailable(reference, words, new",
-    test: "src/engines/pull-failure.test.ts",
+    test: "src/engines/image-errors.test.ts",
     name: "passes none of the registry's words on",
   },
   {

@@ -1,7 +1,7 @@
 import type { Sabotage } from "./sabotage.ts";
 
 const engineTest = "src/engines/kubernetes/kubernetes-engine.test.ts";
-const configTest = "src/engines/kubernetes/kubeconfig.test.ts";
+const configTest = "src/engines/kubernetes/cluster-settings.test.ts";
 const checkTest = "src/engines/kubernetes/check-cluster.test.ts";
 
 export const kubernetesSabotages: readonly Sabotage[] = [
@@ -31,7 +31,7 @@ export const kubernetesSabotages: readonly Sabotage[] = [
   },
   {
     id: "kubernetes: credentials go to a server in the clear",
-    file: "src/engines/kubernetes/kubeconfig.ts",
+    file: "src/engines/kubernetes/cluster-settings.ts",
     find: 'if (url?.protocol !== "https:")',
     replace: "if (url === null)",
     test: configTest,
@@ -39,7 +39,7 @@ export const kubernetesSabotages: readonly Sabotage[] = [
   },
   {
     id: "kubernetes: a small configuration may become large",
-    file: "src/engines/kubernetes/kubeconfig.ts",
+    file: "src/engines/kubernetes/cluster-settings.ts",
     find: "parse(text, { maxAliasCount: 0 })",
     replace: "parse(text)",
     test: configTest,
@@ -47,7 +47,7 @@ export const kubernetesSabotages: readonly Sabotage[] = [
   },
   {
     id: "kubernetes: a password of the configuration is passed over",
-    file: "src/engines/kubernetes/kubeconfig.ts",
+    file: "src/engines/kubernetes/cluster-settings.ts",
     find: 'if (fields["username"] !== undefined) throw',
     replace: 'if (fields["username"] === null) throw',
     test: configTest,
@@ -55,7 +55,7 @@ export const kubernetesSabotages: readonly Sabotage[] = [
   },
   {
     id: "kubernetes: a proxy of the configuration is passed over",
-    file: "src/engines/kubernetes/kubeconfig.ts",
+    file: "src/engines/kubernetes/cluster-settings.ts",
     find: 'if (cluster.fields["proxy-url"] !== undefined)',
     replace: 'if (cluster.fields["proxy-url"] === null)',
     test: configTest,
@@ -63,7 +63,7 @@ export const kubernetesSabotages: readonly Sabotage[] = [
   },
   {
     id: "kubernetes: files of the configuration are read whole, however long",
-    file: "src/engines/kubernetes/read-config-text.ts",
+    file: "src/engines/kubernetes/cluster-settings.ts",
     find: "if (bytes > maxConfigBytes) throw",
     replace: "if (bytes < 0) throw",
     test: configTest,
@@ -71,7 +71,7 @@ export const kubernetesSabotages: readonly Sabotage[] = [
   },
   {
     id: "kubernetes: a command that gives credentials may ask at the terminal",
-    file: "src/engines/kubernetes/api.ts",
+    file: "src/engines/kubernetes/kubernetes-api.ts",
     find: "spec: { interactive: false }",
     replace: "spec: { interactive: true }",
     test: configTest,
@@ -143,7 +143,7 @@ export const kubernetesSabotages: readonly Sabotage[] = [
   },
   {
     id: "kubernetes: a pod may run as root",
-    file: "src/engines/kubernetes/pod-manifest.ts",
+    file: "src/engines/kubernetes/pod.ts",
     find: "runAsNonRoot: true,",
     replace: "runAsNonRoot: false,",
     test: engineTest,
@@ -151,7 +151,7 @@ export const kubernetesSabotages: readonly Sabotage[] = [
   },
   {
     id: "kubernetes: a pod keeps the runtime's capabilities",
-    file: "src/engines/kubernetes/pod-manifest.ts",
+    file: "src/engines/kubernetes/pod.ts",
     find: 'capabilities: { drop: ["ALL"] },',
     replace: "",
     test: engineTest,
@@ -159,7 +159,7 @@ export const kubernetesSabotages: readonly Sabotage[] = [
   },
   {
     id: "kubernetes: a pod gets a token of the cluster",
-    file: "src/engines/kubernetes/pod-manifest.ts",
+    file: "src/engines/kubernetes/pod.ts",
     find: "automountServiceAccountToken: false,",
     replace: "",
     test: engineTest,
@@ -167,7 +167,7 @@ export const kubernetesSabotages: readonly Sabotage[] = [
   },
   {
     id: "kubernetes: a pod outlives its server by an attached stream that comes back",
-    file: "src/engines/kubernetes/pod-manifest.ts",
+    file: "src/engines/kubernetes/pod.ts",
     find: "stdinOnce: true,",
     replace: "stdinOnce: false,",
     test: engineTest,
@@ -175,7 +175,7 @@ export const kubernetesSabotages: readonly Sabotage[] = [
   },
   {
     id: "kubernetes: the cluster never ends a pod by itself",
-    file: "src/engines/kubernetes/pod-manifest.ts",
+    file: "src/engines/kubernetes/pod.ts",
     find: "...(deadline === null ? {} : { activeDeadlineSeconds: deadline }),",
     replace: "",
     test: engineTest,
@@ -183,15 +183,15 @@ export const kubernetesSabotages: readonly Sabotage[] = [
   },
   {
     id: "kubernetes: a pod lies about its end",
-    file: "src/engines/kubernetes/pod-manifest.ts",
-    find: "export const graceSeconds = 1;",
-    replace: "export const graceSeconds = 0;",
+    file: "src/engines/kubernetes/pod.ts",
+    find: "const graceSeconds = 1;",
+    replace: "const graceSeconds = 0;",
     test: engineTest,
     name: "with a grace that tells the truth",
   },
   {
     id: "kubernetes: another pod of the same name is removed",
-    file: "src/engines/kubernetes/remove-pod.ts",
+    file: "src/engines/kubernetes/pod.ts",
     find: ", preconditions: { uid }",
     replace: "",
     test: engineTest,
@@ -215,7 +215,7 @@ export const kubernetesSabotages: readonly Sabotage[] = [
   },
   {
     id: "kubernetes: the supervisor's object may hold anything",
-    file: "src/engines/kubernetes/supervisor-object.ts",
+    file: "src/engines/kubernetes/server-objects.ts",
     find: "if (sha256 === this.#binary.sha256) return;",
     replace: "return;",
     test: engineTest,
@@ -223,7 +223,7 @@ export const kubernetesSabotages: readonly Sabotage[] = [
   },
   {
     id: "kubernetes: refused credentials are used on",
-    file: "src/engines/kubernetes/api.ts",
+    file: "src/engines/kubernetes/kubernetes-api.ts",
     find: "(await this.#known()).credentials.forget();",
     replace: "",
     test: engineTest,
@@ -231,7 +231,7 @@ export const kubernetesSabotages: readonly Sabotage[] = [
   },
   {
     id: "kubernetes: a full cluster is a fault of the sandbox",
-    file: "src/engines/kubernetes/pod-status.ts",
+    file: "src/engines/kubernetes/pod.ts",
     find: 'if (unscheduled?.reason === "Unschedulable") {',
     replace: 'if (unscheduled?.reason === "SchedulingGated") {',
     test: engineTest,

@@ -2,8 +2,8 @@ import type { Sabotage } from "./sabotage.ts";
 
 const leases = "src/sandbox/owners/leases.ts";
 const leasesTest = "src/sandbox/owners/leases.test.ts";
-const leftOver = "src/sandbox/owners/left-over.ts";
-const leftOverTest = "src/sandbox/owners/left-over.test.ts";
+const leftOver = "src/sandbox/sandbox-plan.ts";
+const leftOverTest = "src/sandbox/sandbox-plan.test.ts";
 const reaper = "src/sandbox/owners/reaper.ts";
 const reaperTest = "src/sandbox/owners/reaper.test.ts";
 const sandboxes = "src/sandbox/sandboxes.ts";
@@ -52,10 +52,10 @@ const leavings: readonly Sabotage[] = [
   },
   {
     id: "sweep: an image with inherited labels is ours",
-    file: "src/engines/docker-api/made-images.ts",
+    file: "src/engines/docker-api/images.ts",
     find: "tag !== undefined && others.length === 0 && name === `${madeImages}:${tag}`",
     replace: "tag !== undefined && others.length === 0",
-    test: "src/engines/docker-api/made-images.test.ts",
+    test: "src/engines/docker-api/images.test.ts",
     name: "one that was made of it, with its labels and no name",
   },
   {
@@ -207,10 +207,10 @@ const otherUsers: readonly Sabotage[] = [
 const dangers: readonly Sabotage[] = [
   {
     id: "preload: a broken Node is not named in results",
-    file: "src/engines/local/preload/preload-capabilities.ts",
+    file: "src/engines/local/preload/preload-host.ts",
     find: "...(nodeNote === null ? [] : [nodeNote]),",
     replace: "",
-    test: "src/engines/local/preload/preload-capabilities.test.ts",
+    test: "src/engines/local/preload/preload-host.test.ts",
     name: "tells of itself and of root in every result",
   },
   {

@@ -41,7 +41,7 @@ export const localSabotages: readonly Sabotage[] = [
   },
   {
     id: "local: what is ours belongs to its programs' user",
-    file: "src/engines/local/bubblewrap/namespaces-capabilities.ts",
+    file: "src/engines/local/bubblewrap/bubblewrap-host.ts",
     find: "...(isApart ? { helperUser: true } : {}),",
     replace: "...(isApart ? { helperUser: false } : {}),",
     test: "test/e2e/network-port.test.ts",
@@ -81,7 +81,7 @@ export const localSabotages: readonly Sabotage[] = [
   },
   {
     id: "local: scratch stays closed that an ordinary user's program has closed",
-    file: "src/engines/local/bubblewrap/container-mounts.ts",
+    file: "src/engines/local/bubblewrap/mount-namespaces.ts",
     find: "chmodSync(`/proc/self/fd/${place}`, 0o1777)",
     replace: "chmodSync(`/proc/self/fd/${place}`, 0o1000)",
     test: asUser,
@@ -89,7 +89,7 @@ export const localSabotages: readonly Sabotage[] = [
   },
   {
     id: "local: processes of ours take the program's place in the limit",
-    file: "src/engines/local/container-group.ts",
+    file: "src/engines/local/cgroups.ts",
     find: "pids: limits.pids + ownProcesses",
     replace: "pids: limits.pids + 4 * ownProcesses",
     test: contract,

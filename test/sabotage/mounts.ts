@@ -2,7 +2,7 @@ import type { Sabotage } from "./sabotage.ts";
 
 const contract = "test/engine-contract/contract.docker.test.ts";
 const exchange = "test/security/mount-exchange.test.ts";
-const clearing = "src/sandbox/clear-setuid-bits.test.ts";
+const clearing = "src/sandbox/setuid-watch.test.ts";
 const filter = "src/policy/seccomp/bpf-compiler.test.ts";
 
 export const mountsSabotages: readonly Sabotage[] = [
@@ -24,7 +24,7 @@ export const mountsSabotages: readonly Sabotage[] = [
   },
   {
     id: "a mount that is another folder is accepted",
-    file: "src/engines/docker-api/verify-mounts.ts",
+    file: "src/engines/docker-api/engine-mounts.ts",
     find: 'if (!isSame) return "other";',
     replace: 'if (!isSame) return "same";',
     test: contract,
@@ -32,7 +32,7 @@ export const mountsSabotages: readonly Sabotage[] = [
   },
   {
     id: "device and inode of a mount are not compared",
-    file: "src/engines/docker-api/verify-mounts.ts",
+    file: "src/engines/docker-api/engine-mounts.ts",
     find: "return found.dev === device && found.ino === inode;",
     replace: "return found.dev === device || found.ino === inode;",
     test: contract,
@@ -40,7 +40,7 @@ export const mountsSabotages: readonly Sabotage[] = [
   },
   {
     id: "the root of a mount is not compared",
-    file: "src/engines/docker-api/verify-mounts.ts",
+    file: "src/engines/docker-api/engine-mounts.ts",
     find: "mounted.device === place?.device && mounted.root === place.root",
     replace: "mounted.device === place?.device",
     test: contract,
@@ -176,7 +176,7 @@ export const mountsSabotages: readonly Sabotage[] = [
   },
   {
     id: "the watch of setuid files takes other users' bits",
-    file: "src/sandbox/clear-setuid-bits.ts",
+    file: "src/sandbox/setuid-watch.ts",
     find: " || stat.uid !== ownerUid) return false;",
     replace: ") return false;",
     test: clearing,

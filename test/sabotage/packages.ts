@@ -102,7 +102,7 @@ export const packagesSabotages: readonly Sabotage[] = [
   },
   {
     id: "an empty file costs nothing",
-    file: "src/packages/disk-bytes.ts",
+    file: "src/packages/set-folder.ts",
     find: "Math.max(1, Math.ceil(sizeBytes / blockBytes))",
     replace: "Math.ceil(sizeBytes / blockBytes)",
     ...unpacking,
@@ -118,7 +118,7 @@ export const packagesSabotages: readonly Sabotage[] = [
   },
   {
     id: "names of packages may hold anything",
-    file: "src/packages/resolved-package.ts",
+    file: "src/packages/package-set.ts",
     find: "value.length <= maxCharacters && form.test(value)",
     replace: "value.length <= maxCharacters + form.lastIndex",
     ...unpacking,
@@ -206,7 +206,7 @@ export const packagesSabotages: readonly Sabotage[] = [
   },
   {
     id: "a Bun that trusts names alone runs scripts",
-    file: "src/packages/bun-command.ts",
+    file: "src/packages/package-manager.ts",
     find: '[ "$3" -ge 5 ]',
     replace: '[ "$3" -ge 0 ]',
     ...processes,

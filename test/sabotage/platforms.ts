@@ -11,10 +11,10 @@ export const platformsSabotages: readonly Sabotage[] = [
   },
   {
     id: "platforms: what comes from Windows cannot be run in a sandbox",
-    file: "src/sandbox/copy/host-facts.ts",
+    file: "src/sandbox/copy/on-host.ts",
     find: 'if (platform !== "win32") return stat.mode & 0o777;',
     replace: 'if (platform !== "aix") return stat.mode & 0o777;',
-    test: "src/sandbox/copy/host-facts.test.ts",
+    test: "src/sandbox/copy/on-host.test.ts",
     name: "can be run and entered when it comes from Windows",
   },
   {
@@ -43,10 +43,10 @@ export const platformsSabotages: readonly Sabotage[] = [
   },
   {
     id: "platforms: the watch of setuid files takes other users' bits on macOS",
-    file: "src/sandbox/clear-setuid-bits.ts",
+    file: "src/sandbox/setuid-watch.ts",
     find: " || stat.uid !== ownerUid) return false;",
     replace: ' || (platform === "darwin" ? false : stat.uid !== ownerUid)) return false;',
-    test: "src/sandbox/clear-setuid-bits.test.ts",
+    test: "src/sandbox/setuid-watch.test.ts",
     name: "as on darwin > takes it by names of any letter",
   },
   {

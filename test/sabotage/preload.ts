@@ -20,7 +20,7 @@ export const preloadSabotages: readonly Sabotage[] = [
   },
   {
     id: "preload: the Python runner removes a folder whose name a program can know",
-    file: "src/engines/local/preload/guard-python.ts",
+    file: "src/engines/local/preload/guard-command.ts",
     find: '`.glovebox-${createId("run")}`',
     replace: '".glovebox"',
     test: "test/e2e/language-turns.test.ts",
@@ -92,18 +92,18 @@ export const preloadSabotages: readonly Sabotage[] = [
   },
   {
     id: "preload: what a program closes to itself is not measured",
-    file: "src/engines/local/preload/usage-watches.ts",
+    file: "src/engines/local/preload/preload-launcher.ts",
     find: "reopensOf: stat?.uid, ",
     replace: "",
-    test: "src/engines/local/preload/usage-watches.test.ts",
+    test: "src/engines/local/preload/preload-launcher.test.ts",
     name: "as on linux > counts what is in folders that the program has closed",
   },
   {
     id: "preload: folders too deep to measure hold nothing",
-    file: "src/engines/local/preload/usage-watches.ts",
+    file: "src/engines/local/preload/preload-launcher.ts",
     find: "total = Number.POSITIVE_INFINITY",
     replace: "total += 0",
-    test: "src/engines/local/preload/usage-watches.test.ts",
+    test: "src/engines/local/preload/preload-launcher.test.ts",
     name: "as on linux > is endless for folders too deep",
   },
 ];

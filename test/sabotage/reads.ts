@@ -3,8 +3,8 @@ import type { Sabotage } from "./sabotage.ts";
 const tar = "src/sandbox/files/tar.test.ts";
 const writer = "src/sandbox/copy/tree-writer.test.ts";
 const trees = "src/sandbox/files/host-trees.test.ts";
-const archive = "src/sandbox/files/bound-archive.test.ts";
-const found = "src/sandbox/copy/find-on-host.test.ts";
+const archive = "src/sandbox/files/tree-archive.test.ts";
+const found = "src/sandbox/copy/on-host.test.ts";
 const walk = "src/base/host-folder-walk.test.ts";
 const filter = "src/cli/own-terminal.test.ts";
 const escapes = "src/cli/output/terminal-text.test.ts";
@@ -12,7 +12,7 @@ const escapes = "src/cli/output/terminal-text.test.ts";
 export const readsSabotages: readonly Sabotage[] = [
   {
     id: "headers of an archive without an entry are read on",
-    file: "src/sandbox/files/tar-words.ts",
+    file: "src/sandbox/files/tree-archive.ts",
     find: "|| extended > maxExtended",
     replace: "|| extended > 1000",
     test: tar,
@@ -28,7 +28,7 @@ export const readsSabotages: readonly Sabotage[] = [
   },
   {
     id: "a record may reach beyond its length",
-    file: "src/sandbox/files/tar-header.ts",
+    file: "src/sandbox/files/tree-archive.ts",
     find: 'if (digits === "" || equals < digits.length || !isWhole)',
     replace: 'if (digits === "" || equals < digits.length)',
     test: tar,
@@ -124,7 +124,7 @@ export const readsSabotages: readonly Sabotage[] = [
   },
   {
     id: "a link that leads up goes into folders whose programs follow it on this machine",
-    file: "src/sandbox/files/host-trees.ts",
+    file: "src/sandbox/files/host-place.ts",
     find: "allowsLink: goesDown, ",
     replace: "",
     test: trees,
@@ -132,7 +132,7 @@ export const readsSabotages: readonly Sabotage[] = [
   },
   {
     id: "a folder of this machine is read without a bound of entries",
-    file: "src/sandbox/files/host-trees.ts",
+    file: "src/sandbox/files/host-place.ts",
     find: "tree.bounds.enter(level);",
     replace: "tree.bounds.check();",
     test: trees,
@@ -140,7 +140,7 @@ export const readsSabotages: readonly Sabotage[] = [
   },
   {
     id: "an archive has no bound of entries",
-    file: "src/sandbox/files/bound-archive.ts",
+    file: "src/sandbox/files/tree-archive.ts",
     find: "bounds.enter(depthOf(words.name ?? header.name));",
     replace: "",
     test: archive,
@@ -148,7 +148,7 @@ export const readsSabotages: readonly Sabotage[] = [
   },
   {
     id: "a copy follows a link that was left on this machine",
-    file: "src/sandbox/copy/find-on-host.ts",
+    file: "src/sandbox/copy/on-host.ts",
     find: "await refuseLink(folder.at(name), path.join(top, ...names, name));",
     replace: "",
     test: found,
@@ -165,7 +165,7 @@ export const readsSabotages: readonly Sabotage[] = [
   },
   {
     id: "a copy follows a link on the way",
-    file: "src/sandbox/copy/find-on-host.ts",
+    file: "src/sandbox/copy/on-host.ts",
     find: "if (!(await onHost(shown, lstat(at))).isSymbolicLink()) return;",
     replace: "if (true) return;",
     test: found,
@@ -173,10 +173,10 @@ export const readsSabotages: readonly Sabotage[] = [
   },
   {
     id: "input is taken that a process does not read",
-    file: "src/workloads/place/background-process.ts",
+    file: "src/workloads/place/background-processes.ts",
     find: "while (stdin.writableNeedDrain) if (!(await this.#reads(late)))",
     replace: "if (false as boolean) if (!(await this.#reads(late)))",
-    test: "src/workloads/place/background-process.test.ts",
+    test: "src/workloads/place/background-processes.test.ts",
     name: "however many come at once",
   },
   {

@@ -164,7 +164,7 @@ const demands: readonly Sabotage[] = [
   },
   {
     id: "runs: containers have the hosts of the engine's machine",
-    file: "src/engines/docker-api/supervisor-volume.ts",
+    file: "src/engines/docker-api/engine-volumes.ts",
     find: 'target: "/etc/hosts" },',
     replace: 'target: "/etc/hosts-of-nobody" },',
     test: "test/e2e/known-place.test.ts",
@@ -172,10 +172,10 @@ const demands: readonly Sabotage[] = [
   },
   {
     id: "runs: a container's program is named by the first user that there is",
-    file: "src/engines/user-names.ts",
+    file: "src/engines/container-users.ts",
     find: "`glovebox:x:${uid}:${gid}:glovebox:${home}:/bin/sh`",
     replace: "`glovebox:x:1${uid}:${gid}:glovebox:${home}:/bin/sh`",
-    test: "src/engines/docker-api/supervisor-volume.test.ts",
+    test: "src/engines/docker-api/engine-volumes.test.ts",
     name: "names the user of each container and nobody else",
   },
   {
@@ -236,10 +236,10 @@ const demands: readonly Sabotage[] = [
   },
   {
     id: "runs: the exception of a call is given with its control characters",
-    file: "src/workloads/session/variables/plain-exception.ts",
+    file: "src/workloads/session/variables/read-report.ts",
     find: '.replace(controls, "")',
     replace: "",
-    test: "src/workloads/session/variables/plain-exception.test.ts",
+    test: "src/workloads/session/variables/read-report.test.ts",
     name: "plain text without secrets",
   },
   {
@@ -316,7 +316,7 @@ const demands: readonly Sabotage[] = [
   },
   {
     id: "session: variables of the host reach programs",
-    file: "src/workloads/session/program-variables.ts",
+    file: "src/workloads/session/session-sandbox.ts",
     find: "    ...own,",
     replace: '    ...own,\n    USER: String(process.env["USER"]),',
     test: hostVariables,
@@ -324,7 +324,7 @@ const demands: readonly Sabotage[] = [
   },
   {
     id: "session: the host's agent socket reaches programs",
-    file: "src/workloads/session/program-variables.ts",
+    file: "src/workloads/session/session-sandbox.ts",
     find: "    ...own,",
     replace: '    ...own,\n    SSH_AUTH_SOCK: String(process.env["SSH_AUTH_SOCK"]),',
     test: hostVariables,

@@ -204,7 +204,7 @@ export const sharesSabotages: readonly Sabotage[] = [
   },
   {
     id: "answers: one that finds no room is lost",
-    file: "src/http/live-routes.ts",
+    file: "src/http/routes/sandbox-routes.ts",
     find: "keep: () => runs.keep(run)",
     replace: "keep: () => undefined",
     test: "test/e2e/bytes-in-flight.test.ts",

@@ -1,7 +1,7 @@
 import type { Sabotage } from "./sabotage.ts";
 
 const sampler = { file: "src/telemetry/sampler.ts", test: "src/telemetry/sampler.test.ts" } as const;
-const usage = { file: "src/telemetry/usage-alerts.ts", test: "src/telemetry/usage-alerts.test.ts" } as const;
+const usage = { file: "src/telemetry/alerts.ts", test: "src/telemetry/usage-alerts.test.ts" } as const;
 const book = { file: "src/telemetry/alert-book.ts", test: "src/telemetry/alert-book.test.ts" } as const;
 const page = {
   file: "src/telemetry/server-metrics.ts",
@@ -132,7 +132,7 @@ const alerts: readonly Sabotage[] = [
   },
   {
     id: "alerts: a moment of CPU is ten seconds",
-    file: "src/telemetry/usage-alerts.ts",
+    file: "src/telemetry/alerts.ts",
     find: "knownMs < windowMs ? null : ",
     replace: "",
     test: "src/telemetry/cpu-window.test.ts",
@@ -154,10 +154,10 @@ const alerts: readonly Sabotage[] = [
   },
   {
     id: "alerts: one for each refused connection",
-    file: "src/telemetry/event-alerts.ts",
+    file: "src/telemetry/alerts.ts",
     find: "count: told.count + 1 }, saying: null }",
     replace: "count: told.count + 1 }, saying: { value: 1, message: reason, suggestion: remedy } }",
-    test: "src/telemetry/event-alerts.test.ts",
+    test: "src/telemetry/alerts.test.ts",
     name: "starts an alert with the first refusal",
   },
   {

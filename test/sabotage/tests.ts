@@ -102,10 +102,10 @@ export const testsSabotages: readonly Sabotage[] = [
   },
   {
     id: "tests: a default command of npm is a test",
-    file: "src/workloads/tests/find-tests.ts",
+    file: "src/workloads/tests/run-tests.ts",
     find: ' && !script.includes("no test specified")',
     replace: "",
-    test: "src/workloads/tests/find-tests.test.ts",
+    test: "src/workloads/tests/run-tests.test.ts",
     name: "is npx vitest run for",
   },
   {

@@ -158,10 +158,10 @@ export const toolingSabotages: readonly Sabotage[] = [
   },
   {
     id: "tooling: a command that met a lock is not explained",
-    file: "src/workloads/environment/explain-locks.ts",
+    file: "src/workloads/environment/environment-command.ts",
     find: "if (met.length === 0) return [];",
     replace: "return [];",
-    test: "src/workloads/environment/explain-locks.test.ts",
+    test: "src/workloads/environment/environment-command.test.ts",
     name: "mv: cannot move",
   },
 ];

@@ -102,7 +102,7 @@ export const uncountedSabotages: readonly Sabotage[] = [
   },
   {
     id: "a container's user is given away while it lives",
-    file: "src/engines/host-uids.ts",
+    file: "src/engines/container-users.ts",
     find: "    this.#taken.set(uid, (this.#taken.get(uid) ?? 0) + 1);\n",
     replace: "",
     test: "src/engines/docker-api/container/given-users.test.ts",
@@ -118,15 +118,15 @@ export const uncountedSabotages: readonly Sabotage[] = [
   },
   {
     id: "an image may name any user for its programs",
-    file: "src/engines/docker-api/made-images.ts",
+    file: "src/engines/docker-api/images.ts",
     find: 'isMadeImage(image) ? (image.Labels?.[labels.programUser] ?? "") : ""',
     replace: 'true ? (image.Labels?.[labels.programUser] ?? "") : ""',
-    test: "src/engines/docker-api/made-images.test.ts",
+    test: "src/engines/docker-api/images.test.ts",
     name: "the user",
   },
   {
     id: "an owner's pending signals are all a sandbox's",
-    file: "src/engines/user-limits.ts",
+    file: "src/engines/container-users.ts",
     find: "value: 1_024 },",
     replace: "value: 96_000 },",
     test: "test/engine-contract/contract.docker.test.ts",
@@ -158,7 +158,7 @@ export const uncountedSabotages: readonly Sabotage[] = [
   },
   {
     id: "an ordinary user's sandboxes take all file watchers",
-    file: "src/engines/local/bubblewrap/base-namespace.ts",
+    file: "src/engines/local/bubblewrap/mount-namespaces.ts",
     find: 'isRoot ? "" : keepHalfOfWatches()',
     replace: 'isRoot ? keepHalfOfWatches() : ""',
     test: "test/e2e/ordinary-user.test.ts",

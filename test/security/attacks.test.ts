@@ -2,7 +2,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import { useGlovebox } from "../helpers/open-glovebox.ts";
 import { expectedAt, places, type Control } from "../../src/workloads/proof/attack.ts";
 import { openHostScene } from "./attacks/host-scene.ts";
-import { programAttacks } from "../../src/workloads/proof/program-attacks.ts";
+import { programAttacks } from "../../src/workloads/proof/attack-groups.ts";
 import { attackFromSandbox, type Verdicts } from "./attacks/run-attacks.ts";
 import { usePlace } from "./attacks/use-place.ts";
 

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from "vitest";
 import { useGlovebox } from "../helpers/open-glovebox.ts";
 import { expectedAt, places } from "../../src/workloads/proof/attack.ts";
-import { directAttacks } from "../../src/workloads/proof/direct-attacks.ts";
+import { directAttacks } from "../../src/workloads/proof/attack-groups.ts";
 import { openFarScene } from "./attacks/far-scene.ts";
 import { unsealed } from "./attacks/host-scene.ts";
 import { proxyAttackRuns, proxyAttacks } from "./attacks/proxy-attacks.ts";

@@ -9,7 +9,7 @@ import {
   surviveSandbox,
   type Survival,
 } from "./attacks/bomb-runs.ts";
-import { bombAttacks } from "../../src/workloads/proof/bomb-attacks.ts";
+import { bombAttacks } from "../../src/workloads/proof/attack-groups.ts";
 import { resultAttacks, survivalAttacks } from "./attacks/resource-attacks.ts";
 import { openResultScene } from "./attacks/result-attacks.ts";
 import { usePlace } from "./attacks/use-place.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { toolPaths } from "../../src/e2b/envd/file-entries.ts";
-import { supervisorPath as localPath } from "../../src/engines/local/bubblewrap/sandbox-view.ts";
+import { supervisorPath as localPath } from "../../src/engines/local/bubblewrap/bwrap-arguments.ts";
 import { supervisorPath } from "../../src/engines/supervised/supervisor-binary.ts";
 import { sanitizedSupervisor, whyNoSupervisor } from "../helpers/supervisor/binaries.ts";
 import { Supervised } from "../helpers/supervisor/supervised.ts";

@@ -1,5 +1,5 @@
 import type { VNode } from "preact";
-import { session } from "../session.ts";
+import { session } from "../ask.ts";
 import { CopyButton } from "./copy-button.tsx";
 
 /** Lines for a terminal by which somebody starts to use the server. */

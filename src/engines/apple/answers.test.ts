@@ -1,9 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { unknownStats } from "../container-stats.ts";
-import { parseContainers } from "./container-answer.ts";
+import { parseContainers, AnswerError, isServiceRunning, parseVersion } from "./command-format.ts";
 import { parseImage } from "./apple-images.ts";
-import { AnswerError } from "./json.ts";
-import { isServiceRunning, parseVersion } from "./service-answer.ts";
 import { parseStats } from "./apple-place.ts";
 
 const digest = `sha256:${"a".repeat(64)}`;

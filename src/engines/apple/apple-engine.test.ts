@@ -7,9 +7,8 @@ import type { ContainerSpec } from "../container-spec.ts";
 import type { Container } from "../engine.ts";
 import { settlesWithin } from "../../base/abort.ts";
 import { AppleEngine } from "./apple-engine.ts";
-import { ContainerCommand } from "./container-command.ts";
+import { ContainerCommand, deadlinesMs, type Deadline } from "./container-command.ts";
 import { ApplePlace } from "./apple-place.ts";
-import { deadlinesMs, type Deadline } from "./deadlines.ts";
 
 const up = `version='container CLI version 1.2.2 (build: release, commit: 0190097)'
 status='{"status":"running"}'`;

@@ -4,16 +4,40 @@ import { GloveboxError, invalidField } from "../../errors/glovebox-error.ts";
 import type { Capabilities } from "../capabilities.ts";
 import { defaultOpenFiles, type ContainerSpec, type MountSpec, type ScratchSpec } from "../container-spec.ts";
 import { uninterrupted } from "../docker-api/container/uninterrupted.ts";
-import { unavailabilityOf } from "../docker-api/http/unavailability.ts";
+import { unavailabilityOf } from "../unavailability.ts";
 import type { CallOptions, CapabilityOptions, Container, ContainerSummary, Engine, EngineProbe } from "../engine.ts";
-import { parseContainers, type ContainerFacts } from "./container-answer.ts";
-import { isServiceRunning, parseVersion, type CommandVersion } from "./service-answer.ts";
-import { namesOf, sizedVolumes, containerOfVolume, type SizedVolume } from "./sized-volumes.ts";
-import { engineName, refusal, serviceDown, unreadable, unsupportedVersion } from "./command-errors.ts";
-import { failureKind } from "./command-failure.ts";
-import { ContainerCommand } from "./container-command.ts";
-import { readAnswer } from "./read-answer.ts";
-import { programVariables } from "../supervised/container/program-variables.ts";
+import {
+  parseContainers,
+  isServiceRunning,
+  parseVersion,
+  labelOption,
+  option,
+  AnswerError,
+  type ContainerFacts,
+  type CommandVersion,
+  type VolumeFacts,
+} from "./command-format.ts";
+import {
+  namesOf,
+  sizedVolumes,
+  containerOfVolume,
+  createVolumes,
+  listVolumes,
+  removeVolumes,
+  type SizedVolume,
+} from "./apple-volumes.ts";
+import {
+  engineName,
+  refusal,
+  serviceDown,
+  unreadable,
+  unsupportedVersion,
+  failureKind,
+  noOciRuntimes,
+  isSupported,
+} from "./apple-errors.ts";
+import { ContainerCommand, readAnswer, deadlinesMs, type Deadline } from "./container-command.ts";
+import { programVariables } from "../supervised/container/program-request.ts";
 import { SupervisedContainer } from "../supervised/container/supervised-container.ts";
 import {
   readSupervisor,
@@ -22,22 +46,13 @@ import {
   type SupervisorBinary,
 } from "../supervised/supervisor-binary.ts";
 import { imageUnavailable } from "../image-errors.ts";
-import { noOciRuntimes } from "./container-errors.ts";
-import { deadlinesMs, type Deadline } from "./deadlines.ts";
 import { AppleImages } from "./apple-images.ts";
-import { ApplePlace } from "./apple-place.ts";
-import { removeContainer } from "./remove-container.ts";
-import { createVolumes, listVolumes, removeVolumes } from "./volumes.ts";
+import { ApplePlace, removeContainer } from "./apple-place.ts";
 import { spawnFilter } from "../../policy/seccomp/spawn-filter.ts";
 import type { SupervisorTerms } from "../supervised/channel/hello.ts";
 import { apartTerms, usualSupervisor, supervisorCapabilities } from "../supervised/container/apart-terms.ts";
-import type { VolumeFacts } from "./volume-answer.ts";
 import path from "node:path";
-import { labelOption } from "./label-option.ts";
-import { option } from "./option.ts";
 import { mebibyte } from "../../base/bytes.ts";
-import { AnswerError } from "./json.ts";
-import { isSupported } from "./start-instructions.ts";
 
 /**
  * The command's version, when its service runs and this engine knows both.

@@ -2,17 +2,24 @@ import { mkdtemp, realpath, rm } from "node:fs/promises";
 import path from "node:path";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import { parseImageReference, spellImage } from "../../policy/image-reference.ts";
-import { assertNotPrepared, imageUnavailable, noAnonymousPull } from "../image-errors.ts";
-import { pullFailed } from "../pull-failure.ts";
+import { assertNotPrepared, imageUnavailable, noAnonymousPull, pullFailed } from "../image-errors.ts";
 import type { BuildOptions, CallOptions, ImageBuild, ImageStore, ImageSummary, PullOptions } from "../engine.ts";
-import { engineName, refusal, unreadable } from "./command-errors.ts";
-import { failureKind, failureWords, isServiceFailure } from "./command-failure.ts";
+import { engineName, refusal, unreadable, failureKind, failureWords, isServiceFailure } from "./apple-errors.ts";
 import type { ContainerCommand } from "./container-command.ts";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readLabels, labelOption } from "./label-option.ts";
-import { AnswerError, objectAt, objectsAt, parseObjects, textAt, textsIn, type JsonObject } from "./json.ts";
-import { option } from "./option.ts";
+import {
+  readLabels,
+  labelOption,
+  AnswerError,
+  objectAt,
+  objectsAt,
+  parseObjects,
+  textAt,
+  textsIn,
+  option,
+  type JsonObject,
+} from "./command-format.ts";
 
 /** Argument vector that fetches an image for one platform: without a platform the command fetches all of them. */
 function pullArguments(reference: string, platform: string): readonly string[] {

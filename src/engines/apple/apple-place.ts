@@ -1,3 +1,6 @@
+import { GloveboxError } from "../../errors/glovebox-error.ts";
+import { refusal, failureKind, engineName, engineTitle, noCommit } from "./apple-errors.ts";
+import { afterExitMs, closeStreams, endCommand, readAnswer, type ContainerCommand } from "./container-command.ts";
 import { Duplex } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { throwIfCancelled, untilCancelled, settlesWithin } from "../../base/abort.ts";
@@ -5,17 +8,24 @@ import type { ContainerSpec } from "../container-spec.ts";
 import { unknownStats, type ContainerStats } from "../container-stats.ts";
 import type { CallOptions, ContainerState } from "../engine.ts";
 import type { ContainerStart, EngineContainer } from "../supervised/container/engine-container.ts";
-import { parseContainers } from "./container-answer.ts";
-import { namesOf, sizedVolumes } from "./sized-volumes.ts";
-import { engineName, engineTitle, refusal } from "./command-errors.ts";
-import { afterExitMs, closeStreams, endCommand, type ContainerCommand } from "./container-command.ts";
-import { readAnswer } from "./read-answer.ts";
-import { noCommit } from "./container-errors.ts";
-import { removeVolumes } from "./volumes.ts";
-import { killContainer, removeContainer } from "./remove-container.ts";
+import { parseContainers, countAt, parseObjects, textAt } from "./command-format.ts";
+import { namesOf, sizedVolumes, removeVolumes } from "./apple-volumes.ts";
 import type { ChildProcessWithoutNullStreams } from "node:child_process";
 import { RingOutput } from "../../base/streams/collected-bytes.ts";
-import { countAt, parseObjects, textAt } from "./json.ts";
+
+/**
+ * Ends and removes a container; resolves when it is gone, whoever removed it. A removal that hangs is tried once more
+ * after a kill; then the service itself hangs.
+ */
+export async function removeContainer(command: ContainerCommand, id: string, signal?: AbortSignal): Promise<void> {
+  try {
+    await remove(command, id, signal);
+  } catch (error) {
+    if (!(error instanceof GloveboxError) || error.errorType === "CANCELLED") throw error;
+    await killContainer(command, id, signal).catch(() => undefined);
+    await remove(command, id, signal);
+  }
+}
 
 /** A container's numbers in an answer of `stats`, which leaves out containers that do not run. @throws AnswerError */
 export function parseStats(text: string, id: string): ContainerStats {
@@ -134,7 +144,7 @@ class AttachedStart {
   }
 }
 
-export interface ApplePlaceParts {
+interface ApplePlaceParts {
   readonly spec: ContainerSpec;
   readonly command: ContainerCommand;
   readonly environment: Readonly<Record<string, string>>;
@@ -248,4 +258,21 @@ export class ApplePlace implements EngineContainer {
       (text) => parseContainers(text).find(({ id }) => id === this.id)?.state ?? null,
     );
   }
+}
+
+async function remove(command: ContainerCommand, id: string, signal: AbortSignal | undefined): Promise<void> {
+  const action = "remove a container";
+  const words = ["delete", "--force", "--", id];
+  const result = await command.run({ action, words, deadline: "remove", signal });
+  if (result.exitCode === 0 || failureKind(result.stderr) === "no-container") return;
+  throw refusal(action, result);
+}
+
+/** SIGKILL to the first process, and so to everything; nothing happens when the container does not run. */
+async function killContainer(command: ContainerCommand, id: string, signal?: AbortSignal): Promise<void> {
+  const action = "end a container";
+  const result = await command.run({ action, words: ["kill", "--signal=KILL", "--", id], deadline: "signal", signal });
+  if (result.exitCode === 0) return;
+  const kind = failureKind(result.stderr);
+  if (kind !== "no-container" && kind !== "not-running") throw refusal(action, result);
 }

@@ -5,12 +5,29 @@ import { mebibyte } from "../../base/bytes.ts";
 import { BoundedOutput, RingOutput } from "../../base/streams/collected-bytes.ts";
 import { LineReader } from "../../base/streams/line-reader.ts";
 import { invalidField } from "../../errors/glovebox-error.ts";
-import type { Deadline } from "./deadlines.ts";
-import type { CommandResult } from "./command-failure.ts";
-import { floodError, lateError, notInstalled } from "./command-errors.ts";
+import { floodError, lateError, notInstalled, refusal, unreadable, type CommandResult } from "./apple-errors.ts";
+
+/** How long each call of the command may take, in milliseconds; then it is ended. */
+export const deadlinesMs = {
+  version: 9_000,
+  status: 9_000,
+  /** The service itself gives up a list after 10 s. */
+  query: 20_000,
+  /** Unpacking an image's files for the first time is part of it. */
+  create: 55_000,
+  signal: 20_000,
+  /** Twice, with a kill between, within what a removal may take. */
+  remove: 18_000,
+  pull: 1_800_000,
+  build: 3_600_000,
+  serviceStop: 60_000,
+  serviceStart: 90_000,
+} as const;
+
+export type Deadline = keyof typeof deadlinesMs;
 
 /** One call of the command that ends by itself. */
-export interface CommandCall {
+interface CommandCall {
   /** What it is to do, for messages: "create a container". */
   readonly action: string;
   readonly words: readonly string[];
@@ -120,5 +137,20 @@ export function endCommand(child: ChildProcessWithoutNullStreams): void {
     process.kill(-child.pid, "SIGKILL");
   } catch {
     child.kill("SIGKILL");
+  }
+}
+
+/** Parses what a call wrote to standard output; if that fails, the engine cannot be used. */
+export async function readAnswer<T>(
+  command: ContainerCommand,
+  call: CommandCall,
+  read: (text: string) => T,
+): Promise<T> {
+  const result = await command.run(call);
+  if (result.exitCode !== 0) throw refusal(call.action, result);
+  try {
+    return read(result.stdout);
+  } catch (error) {
+    throw unreadable(call.action, error);
   }
 }

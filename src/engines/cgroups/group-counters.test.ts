@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parseCacheBytes, parseCpuTimeMs, parseDiskBytes, parseOomKills } from "./group-counters.ts";
+import { parseCacheBytes, parseCpuTimeMs, parseDiskBytes, parseOomKills } from "../control-groups.ts";
 
 describe("parseCpuTimeMs", () => {
   it.each([

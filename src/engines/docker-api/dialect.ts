@@ -1,14 +1,13 @@
 import type { ContainerSpec } from "../container-spec.ts";
 import type { EngineName } from "../engine.ts";
-import type { EngineComponent, EngineConnection, EngineSetup } from "../engine-setup.ts";
-import type { ApiRequest } from "./http/api-request.ts";
-import type { InfoAnswer } from "./engine-capabilities.ts";
-import type { ComponentsAnswer, SetupAnswer } from "./engine-setup.ts";
+import type { EngineComponent, EngineConnection, EngineSetup } from "../capabilities.ts";
+import type { ApiRequest } from "./http/api-answer.ts";
+import type { InfoAnswer, ComponentsAnswer, SetupAnswer } from "./engine-capabilities.ts";
 import type { SharedFiles } from "./own-container.ts";
-import type { OwnFile } from "../user-names.ts";
+import type { OwnFile } from "../container-users.ts";
 import type { ImageFacts } from "./images.ts";
 import type { RuntimeKind } from "./oci-runtime.ts";
-import type { Unavailability } from "./http/unavailability.ts";
+import type { Unavailability } from "../unavailability.ts";
 
 /** What differs between engines with Docker's API; everything else is shared. */
 export interface Dialect {

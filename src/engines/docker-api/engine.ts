@@ -1,6 +1,6 @@
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import { engineSeccompProfile } from "../../policy/seccomp/engine-profile.ts";
-import type { Capabilities } from "../capabilities.ts";
+import type { Capabilities, EngineComponent } from "../capabilities.ts";
 import type { ContainerSpec } from "../container-spec.ts";
 import type {
   CallOptions,
@@ -14,33 +14,34 @@ import type {
 import { Api } from "./http/api.ts";
 import type { Describe, Dialect, Machine, MachineAnswer } from "./dialect.ts";
 import type { Endpoint } from "./http/endpoint.ts";
-import { engineCapabilities, runtimeKindOf, type InfoAnswer } from "./engine-capabilities.ts";
-import { FolderHolder } from "./folder-holder.ts";
-import { engineComponents, engineConnection, engineSetup } from "./engine-setup.ts";
+import {
+  engineCapabilities,
+  runtimeKindOf,
+  engineComponents,
+  engineConnection,
+  engineSetup,
+  type InfoAnswer,
+} from "./engine-capabilities.ts";
+import { FolderHolder, SupervisorVolume } from "./engine-volumes.ts";
 import { DockerApiImages, type ImageFacts, type ReadClientConfig } from "./images.ts";
 import { noSuchRuntimeError, runtimeKind, type RuntimeKind } from "./oci-runtime.ts";
-import type { ApiRequest } from "./http/api-request.ts";
-import { MountHandles, type MadeContainer } from "./mount-handles.ts";
-import { findSharedFiles, reachableMounts } from "./shared-files.ts";
-import { removeContainer } from "./container/remove-container.ts";
+import type { ApiRequest } from "./http/api-answer.ts";
+import { MountHandles, findSharedFiles, reachableMounts, type MadeContainer } from "./engine-mounts.ts";
+import { removeContainer, inspectContainer } from "./container/container-link.ts";
 import { uninterrupted } from "./container/uninterrupted.ts";
 import { SupervisedContainer } from "../supervised/container/supervised-container.ts";
 import { supervisorBinary, type SupervisorBinary } from "../supervised/supervisor-binary.ts";
 import { DockerApiPlace } from "./container/place.ts";
-import { programVariables } from "../supervised/container/program-variables.ts";
+import { programVariables } from "../supervised/container/program-request.ts";
 import { assertSupervisable, supervisorTerms } from "./container/supervisor-terms.ts";
-import type { OwnFile } from "../user-names.ts";
-import { SupervisorVolume } from "./supervisor-volume.ts";
-import { unavailableError, unavailabilityOf, type ConnectFailure, type Unavailability } from "./http/unavailability.ts";
-import { inspectContainer } from "./container/inspect-container.ts";
+import { HostUids, nearUids, type OwnFile } from "../container-users.ts";
+import { unavailableError, unavailabilityOf, type ConnectFailure, type Unavailability } from "../unavailability.ts";
 import { programUser } from "../../policy/profile.ts";
-import { HostUids, nearUids } from "../host-uids.ts";
 import { usualSupervisor } from "../supervised/container/apart-terms.ts";
 import { execFile } from "node:child_process";
 import { stat } from "node:fs/promises";
 import path from "node:path";
 import { promisify } from "node:util";
-import type { EngineComponent } from "../engine-setup.ts";
 
 const answerMs = 2_000;
 const answerBytes = 4_096;

@@ -1,3 +1,4 @@
+import { labels } from "../labels.ts";
 import { LineReader, type Line } from "../../base/streams/line-reader.ts";
 import { defaultRegistry, parseImageReference, spellImage, spellingOf } from "../../policy/image-reference.ts";
 import type {
@@ -12,11 +13,35 @@ import type {
 } from "../engine.ts";
 import type { Api } from "./http/api.ts";
 import type { InfoAnswer } from "./engine-capabilities.ts";
-import { refusalReason } from "./http/api-error.ts";
-import { assertNotPrepared, imageUnavailable, noAnonymousPull } from "../image-errors.ts";
-import { pullFailed } from "../pull-failure.ts";
-import { isMadeImage, programUidOf, type ListedImage } from "./made-images.ts";
+import { refusalReason } from "./http/api-answer.ts";
+import { assertNotPrepared, imageUnavailable, noAnonymousPull, pullFailed } from "../image-errors.ts";
 import { Buffer } from "node:buffer";
+
+/** The part of a listed image that is read. */
+interface ListedImage {
+  readonly Id: string;
+  readonly Labels?: Readonly<Record<string, string>> | null;
+  readonly RepoTags?: readonly string[] | null;
+}
+
+/** Who owns what programs wrote to the container that an image was made of; null where nothing of ours says so. */
+export function programUidOf(image: ListedImage): number | null {
+  const text = isMadeImage(image) ? (image.Labels?.[labels.programUser] ?? "") : "";
+  return /^\d{1,9}$/.test(text) ? Number(text) : null;
+}
+
+/** Repository of the images that are made of containers; engines complete a name that says no registry, each in its way. */
+export const madeImages = "localhost/glovebox-made";
+
+/**
+ * Whether an image was made of a container of ours, and nobody else has named it. Images hand their labels down to those
+ * that are made of them, and their authors write what they like; a tag on this engine is nothing that a label brings.
+ */
+export function isMadeImage({ Labels: own, RepoTags: names }: ListedImage): boolean {
+  const tag = own?.[labels.image];
+  const [name, ...others] = names ?? [];
+  return tag !== undefined && others.length === 0 && name === `${madeImages}:${tag}`;
+}
 
 /** The part of the client's `config.json` that is read; credential helpers (`credsStore`, `credHelpers`) are not. */
 interface ClientConfig {
@@ -45,10 +70,6 @@ export function registryAuthHeader(configText: string, registry: string): string
   const credentials = identitytoken === "" ? { username, password, serveraddress } : { identitytoken, serveraddress };
   // URL-safe but padded: Docker ignores it without padding.
   return Buffer.from(JSON.stringify(credentials)).toString("base64").replaceAll("+", "-").replaceAll("/", "_");
-}
-
-function hostOf(key: string): string {
-  return key.replace(/^https?:\/\//, "").split("/")[0] ?? "";
 }
 
 /** One line of a pull's answer. */
@@ -85,12 +106,6 @@ export function createPullProgress(): (line: PullLine) => PullProgress {
       totalBytes: known.length === 0 ? null : known.reduce((sum, each) => sum + each.total, 0),
     };
   };
-}
-
-/** The step in words of a fixed set, with its layer. */
-function stepOf(status: string, layer: string | undefined): string {
-  const step = steps.exec(status)?.[0] ?? "Pulling";
-  return layer !== undefined && layerForm.test(layer) ? `${layer}: ${step}` : step;
 }
 
 /** Why the pull failed, by this line; null when it did not. Some engines tell failures only here. */
@@ -193,7 +208,7 @@ interface ImageAnswer extends NamedImage {
 /** How long a container may be made from an image as it was found. */
 const freshMs = 1_000;
 
-export interface DockerApiImagesOptions {
+interface DockerApiImagesOptions {
   readonly api: Api;
   /** Of `Dialect`. */
   readonly dialect: {
@@ -412,16 +427,6 @@ export class DockerApiImages implements ImageStore {
   }
 }
 
-/** Variables as the API tells them: `NAME=value`. */
-function variablesOf(list: readonly string[]): Readonly<Record<string, string>> {
-  return Object.fromEntries(
-    list.map((each): readonly [string, string] => {
-      const at = each.indexOf("=");
-      return at < 0 ? [each, ""] : [each.slice(0, at), each.slice(at + 1)];
-    }),
-  );
-}
-
 /** Longest line that is kept: far more than engines send. */
 const maxLineBytes = 1_048_576;
 
@@ -439,4 +444,24 @@ function parsed({ bytes }: Line): unknown[] {
   } catch {
     return [];
   }
+}
+
+function hostOf(key: string): string {
+  return key.replace(/^https?:\/\//, "").split("/")[0] ?? "";
+}
+
+/** The step in words of a fixed set, with its layer. */
+function stepOf(status: string, layer: string | undefined): string {
+  const step = steps.exec(status)?.[0] ?? "Pulling";
+  return layer !== undefined && layerForm.test(layer) ? `${layer}: ${step}` : step;
+}
+
+/** Variables as the API tells them: `NAME=value`. */
+function variablesOf(list: readonly string[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    list.map((each): readonly [string, string] => {
+      const at = each.indexOf("=");
+      return at < 0 ? [each, ""] : [each.slice(0, at), each.slice(at + 1)];
+    }),
+  );
 }

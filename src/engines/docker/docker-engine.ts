@@ -1,13 +1,12 @@
-import { clientFiles, type FileReader } from "../docker-api/http/client-files.ts";
+import { clientFiles, parseAddress, type FileReader } from "../docker-api/http/client-settings.ts";
 import { DockerApiEngine } from "../docker-api/engine.ts";
 import type { Engine } from "../engine.ts";
 import type { ScratchSpec } from "../container-spec.ts";
 import { containerConfig, type ConfigWording } from "../docker-api/container/container-config.ts";
 import type { Dialect, EngineAccount, VersionAnswer } from "../docker-api/dialect.ts";
-import { unavailableError, type Unavailability, type ConnectFailure } from "../docker-api/http/unavailability.ts";
+import { unavailableError, type Unavailability, type ConnectFailure } from "../unavailability.ts";
 import { createHash } from "node:crypto";
 import type { Endpoint, TlsMaterial } from "../docker-api/http/endpoint.ts";
-import { parseAddress } from "../docker-api/http/parse-address.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { failureOf } from "../../../test/helpers/failure-of.ts";
 import { KubernetesStandIn } from "../../../test/helpers/kubernetes-stand-in.ts";
 import { guardEngine } from "../guarded-engine.ts";
-import type { EngineFinding } from "../engine-finding.ts";
+import type { EngineFinding } from "../capabilities.ts";
 
 const forbidsPrivileged = 'pods "x" is forbidden: violates PodSecurity "restricted:latest"';
 const node = {

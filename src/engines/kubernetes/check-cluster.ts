@@ -1,7 +1,7 @@
 import { GloveboxError } from "../../errors/glovebox-error.ts";
-import type { EngineFinding } from "../engine-finding.ts";
+import type { EngineFinding } from "../capabilities.ts";
 import type { CallOptions } from "../engine.ts";
-import type { KubernetesApi } from "./api.ts";
+import type { KubernetesApi } from "./kubernetes-api.ts";
 import { shownWords } from "./kubernetes-errors.ts";
 
 export interface ClusterCheck {

@@ -1,30 +1,37 @@
 import type { EngineSurroundings } from "../engine-surroundings.ts";
 import type { Engine, CallOptions, CapabilityOptions, Container, ContainerSummary, EngineProbe } from "../engine.ts";
-import { readSettings, nameForm, type KubernetesSettings } from "./settings.ts";
+import {
+  readSettings,
+  nameForm,
+  ownCluster,
+  readKubeconfig,
+  serviceAccountFolder,
+  readConfigText,
+  type KubernetesSettings,
+  type ClusterAccess,
+  type ConfigFile,
+} from "./cluster-settings.ts";
 import { setTimeout as sleep } from "node:timers/promises";
 import { untilCancelled } from "../../base/abort.ts";
 import { createId } from "../../base/id.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import { defaultLimits } from "../../policy/limits.ts";
 import { programUser } from "../../policy/profile.ts";
-import type { Capabilities } from "../capabilities.ts";
+import type { Capabilities, EngineFinding } from "../capabilities.ts";
 import type { ContainerSpec, MountSpec } from "../container-spec.ts";
-import type { EngineFinding } from "../engine-finding.ts";
-import { HostUids, farUids } from "../host-uids.ts";
+import { HostUids, farUids } from "../container-users.ts";
 import { labels as ownLabels, managed } from "../labels.ts";
 import { parseUser } from "../supervised/container/program-request.ts";
-import { reachAddress } from "../supervised/container/reach-address.ts";
+import { reachAddress } from "../supervised/container/container-network.ts";
 import { SupervisedContainer } from "../supervised/container/supervised-container.ts";
 import { supervisorBinary, type SupervisorBinary } from "../supervised/supervisor-binary.ts";
 import { uninterrupted } from "../docker-api/container/uninterrupted.ts";
-import { unavailableError, unavailabilityOf } from "../docker-api/http/unavailability.ts";
-import { KubernetesApi } from "./api.ts";
+import { unavailableError, unavailabilityOf } from "../unavailability.ts";
+import { KubernetesApi, ownerReferences } from "./kubernetes-api.ts";
 import { checkCluster } from "./check-cluster.ts";
-import { ownCluster, readKubeconfig, serviceAccountFolder, type ClusterAccess, type ConfigFile } from "./kubeconfig.ts";
 import { engineName, refusal, shownWords, configFault, noCluster, engineTitle } from "./kubernetes-errors.ts";
-import { assertPodPossible, noRuntime } from "./kubernetes-refusals.ts";
+import { assertPodPossible, noRuntime, diskFolders, podTerms, kubernetesCapabilities } from "./pod-terms.ts";
 import { NetworkWall, type Reach } from "./network-wall.ts";
-import { ownerReferences } from "./owner.ts";
 import { PodImages, type TriedImage } from "./pod-images.ts";
 import {
   containerName,
@@ -35,15 +42,17 @@ import {
   readLabels,
   copiedFolder,
   foldersContainer,
+  hasEnded,
+  injectedVariables,
+  statusOf,
+  readPod,
+  removePod,
   type ManifestOptions,
-} from "./pod-manifest.ts";
+  type Pod,
+  type PodKey,
+} from "./pod.ts";
 import { PodPlace, type PodPlaceParts } from "./pod-place.ts";
-import { hasEnded, injectedVariables, statusOf, type Pod } from "./pod-status.ts";
-import { diskFolders, podTerms } from "./pod-terms.ts";
-import { readPod, removePod, type PodKey } from "./remove-pod.ts";
-import { ServerLeases } from "./server-leases.ts";
-import { SupervisorObject } from "./supervisor-object.ts";
-import { readConfigText } from "./read-config-text.ts";
+import { ServerLeases, SupervisorObject } from "./server-objects.ts";
 import { gibibyte } from "../../base/bytes.ts";
 import { tarOfFolder } from "../../base/tar.ts";
 import type { SupervisorTerms } from "../supervised/channel/hello.ts";
@@ -51,47 +60,6 @@ import { lostError } from "../supervised/container/container-errors.ts";
 import { FolderFiles } from "../supervised/folder-files.ts";
 import { withSupervisor, type AttachTarget } from "./attach-pod.ts";
 import type { Kit } from "../../base/kit.ts";
-
-const sharedNote =
-  "Programs on Kubernetes have the user of the process that watches over them: one can end others of its own sandbox, whose calls then say that the sandbox was lost.";
-
-/** What every result says where a deployment accepts the cluster's network by name. */
-const networkNote =
-  "The deployment accepts that sandboxes on Kubernetes have the cluster's network: programs can reach whatever its policies let pods reach.";
-
-/** What a pod of the profile `restricted` enforces. */
-function kubernetesCapabilities({ acceptsNetwork }: { readonly acceptsNetwork: boolean }): Capabilities {
-  return {
-    isolation: "container",
-    images: true,
-    hostPaths: false,
-    supervisor: "shared",
-    notes: acceptsNetwork ? [sharedNote, networkNote] : [sharedNote],
-    seccomp: "yes",
-    noNewPrivileges: "yes",
-    setuidRefusal: "yes",
-    readOnlyRoot: "yes",
-    noNetwork: {
-      substitute: acceptsNetwork
-        ? "what the deployment accepts: the cluster's network"
-        : "a network policy, whose effect is shown from inside each sandbox before its programs run",
-    },
-    // Seen with control groups of version 1: 802 MB beyond a limit of 96 MB.
-    memoryLimit: {
-      substitute: "the pod's limit, which leaves out what sockets hold on nodes with control groups of version 1",
-    },
-    cpuLimit: "yes",
-    pidsLimit: {
-      substitute: "a limit for the user of its programs (rlimit), which no other pod of the server has",
-    },
-    scratch: "memory",
-    diskLimit: "no",
-    oomReporting: true,
-    cpuReporting: true,
-    execUser: false,
-    execNetwork: "shared",
-  };
-}
 
 /** Of one folder, such as all packages of a run. */
 const limits = { deadlineMs: 1_800_000, maxEntries: 1_000_000, maxBytes: 64 * gibibyte };
@@ -187,6 +155,8 @@ interface TrialOptions {
 const statusLookMs = 100;
 /** How long the end of such a pod is waited for. */
 const leavesMs = 30_000;
+/** After this long a quota no longer counts a pod that is gone: an event of its controller, seen to take a second under load. */
+const countedWithinMs = 5_000;
 
 function isFull(error: unknown): boolean {
   return error instanceof GloveboxError && error.errorType === "CAPACITY";
@@ -224,6 +194,8 @@ export class KubernetesEngine implements Engine {
   readonly #wall: NetworkWall | null;
   /** Removals of pods that have served their purpose. */
   readonly #leaving = new Set<Promise<void>>();
+  /** When a pod was last seen to be gone. */
+  #goneAtMs = -Infinity;
 
   constructor(options: KubernetesEngineOptions) {
     const { settings, environment, owner: server, now, monotonicMs, prebuiltOnly, randomInteger } = options;
@@ -274,7 +246,10 @@ export class KubernetesEngine implements Engine {
       const key = await this.#make(spec, { user, isDenied: true }, signal);
       const { image } = spec;
       const environment = usualEnvironment;
-      const onRemoved = (): void => this.#users.release(own);
+      const onRemoved = (): void => {
+        this.#goneAtMs = this.#options.monotonicMs();
+        this.#users.release(own);
+      };
       const restoreVolumes = (given: CallOptions): Promise<void> => this.#supervisor.restore(given);
       const terms = podTerms(this.#binary, user, spec);
       const [epoch, firstEpoch] = [this.#options.randomInteger(1, 65_536), this.#options.randomInteger(1, 65_536)];
@@ -397,12 +372,7 @@ export class KubernetesEngine implements Engine {
     return uninterrupted(
       async () => {
         const create = { method: "POST", path, body } as const;
-        const answer = await this.#api.call("create a pod", create).catch(async (error: unknown) => {
-          // Pods that are on their way out count for a quota until they are gone.
-          if (this.#leaving.size === 0 || !isFull(error)) throw error;
-          await Promise.all(this.#leaving);
-          return this.#api.call("create a pod", create);
-        });
+        const answer = await this.#whereOthersLeave(() => this.#api.call("create a pod", create));
         const pod = answer.body as unknown as Pod;
         const { name, uid } = pod.metadata;
         return { name, uid, injected: injectedVariables(pod) };
@@ -410,6 +380,25 @@ export class KubernetesEngine implements Engine {
       (key) => removePod(this.#api, key),
       signal,
     );
+  }
+
+  /** For a quota pods count until they are gone, and those that are gone until its controller has counted again. */
+  async #whereOthersLeave<T>(make: () => Promise<T>): Promise<T> {
+    const { monotonicMs } = this.#options;
+    try {
+      return await make();
+    } catch (error) {
+      const hasCounted = monotonicMs() - this.#goneAtMs >= countedWithinMs;
+      if (!isFull(error) || (hasCounted && this.#leaving.size === 0)) throw error;
+      await Promise.all(this.#leaving);
+    }
+    for (const untilMs = monotonicMs() + countedWithinMs; ; await sleep(statusLookMs)) {
+      try {
+        return await make();
+      } catch (error) {
+        if (!isFull(error) || monotonicMs() >= untilMs) throw error;
+      }
+    }
   }
 
   #manifest(spec: ContainerSpec, given: PodTraits & Partial<Pick<ManifestOptions, "owner">>): object {

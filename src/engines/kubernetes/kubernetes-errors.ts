@@ -1,5 +1,5 @@
 import { GloveboxError } from "../../errors/glovebox-error.ts";
-import { unavailableError } from "../docker-api/http/unavailability.ts";
+import { unavailableError } from "../unavailability.ts";
 
 export const engineName = "kubernetes";
 export const engineTitle = "Kubernetes";

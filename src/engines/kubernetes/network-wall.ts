@@ -2,12 +2,10 @@ import { isIP } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { CallOptions } from "../engine.ts";
-import type { NetworkTarget } from "../supervised/container/reach-address.ts";
-import type { KubernetesApi } from "./api.ts";
+import type { NetworkTarget } from "../supervised/container/container-network.ts";
+import { ownerReferences, type KubernetesApi } from "./kubernetes-api.ts";
 import { engineName } from "./kubernetes-errors.ts";
-import { ownerReferences } from "./owner.ts";
-import { deniedLabel, managedBy } from "./pod-manifest.ts";
-import type { Pod } from "./pod-status.ts";
+import { deniedLabel, managedBy, type Pod } from "./pod.ts";
 
 /** Whether a pod connects to a target. */
 export type Reach = (target: NetworkTarget) => Promise<boolean>;

@@ -1,7 +1,7 @@
 import { throwIfCancelled } from "../../base/abort.ts";
 import type { CallOptions, ImageStore, ImageSummary, PullOptions } from "../engine.ts";
 import { imageUnavailable } from "../image-errors.ts";
-import { noBuild, noRemoval } from "./kubernetes-refusals.ts";
+import { noBuild, noRemoval } from "./pod-terms.ts";
 
 /** What a pod has shown of its image. */
 export interface TriedImage {

@@ -6,16 +6,20 @@ import type { CallOptions, ContainerState, ExecSpec } from "../engine.ts";
 import type { ToldStart } from "../supervised/channel/hello.ts";
 import { lostError } from "../supervised/container/container-errors.ts";
 import type { ContainerStart, EngineContainer } from "../supervised/container/engine-container.ts";
-import type { KubernetesApi } from "./api.ts";
-import { attachPod, type AttachTarget } from "./attach-pod.ts";
-import { AttachStream } from "./attach-stream.ts";
+import type { KubernetesApi } from "./kubernetes-api.ts";
+import { attachPod, AttachStream, type AttachTarget } from "./attach-pod.ts";
 import { engineName, engineTitle } from "./kubernetes-errors.ts";
-import { foldersOnDisk, mountsUnknown, noCommit, noOtherUser, tooManyVariables } from "./kubernetes-refusals.ts";
+import {
+  foldersOnDisk,
+  mountsUnknown,
+  noCommit,
+  noOtherUser,
+  tooManyVariables,
+  diskFolders,
+  imageVariables,
+} from "./pod-terms.ts";
 import type { Reach } from "./network-wall.ts";
-import { containerName } from "./pod-manifest.ts";
-import { stateOf, hasEnded, type Pod } from "./pod-status.ts";
-import { diskFolders, imageVariables } from "./pod-terms.ts";
-import { deletePod, readPod, removePod, type PodKey } from "./remove-pod.ts";
+import { containerName, stateOf, hasEnded, deletePod, readPod, removePod, type Pod, type PodKey } from "./pod.ts";
 
 const lookMs = 150;
 

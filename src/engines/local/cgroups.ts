@@ -1,11 +1,113 @@
-import { mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
 import type { ContainerLimits } from "../container-spec.ts";
-import { controllers, meters, parseCgroupPlaces } from "../cgroups/cgroup-places.ts";
-import type { CgroupVersion, Controller, GroupPlaces } from "../cgroups/cgroup-places.ts";
-import { limitWrites } from "./cgroup-limits.ts";
-import { groupName, groupsFolder, parseGroupOwner, type GroupOwner } from "./cgroup-names.ts";
-import { hasEnded, readOwner } from "./owner-process.ts";
-import { ContainerGroup, removeGroup, writeLimit } from "./container-group.ts";
+import {
+  socketBytes,
+  socketLimitFile,
+  GroupCounters,
+  controllers,
+  meters,
+  parseCgroupPlaces,
+  type CgroupVersion,
+  type Controller,
+  type GroupPlaces,
+} from "../control-groups.ts";
+import { mkdirSync, readFileSync, rmdirSync, writeFileSync, readdirSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import { groupName, groupsFolder, parseGroupOwner, hasEnded, readOwner, type GroupOwner } from "./group-owner.ts";
+
+/** One file of a group to write. */
+interface LimitWrite {
+  readonly file: string;
+  readonly value: string;
+  /** Whether a kernel without it (no swap accounting) still enforces the limit. */
+  readonly optional?: true;
+}
+
+const periodMicroseconds = 100_000;
+/** The kernel takes no less. */
+const minQuotaMicroseconds = 1_000;
+
+/** What sets one controller's limit, in this order. */
+export function limitWrites(
+  controller: Controller,
+  version: CgroupVersion,
+  { memoryBytes, pids, cpus }: ContainerLimits,
+): readonly LimitWrite[] {
+  const memory = String(memoryBytes);
+  const quota = String(Math.max(minQuotaMicroseconds, Math.round(cpus * periodMicroseconds)));
+  const period = String(periodMicroseconds);
+  switch (controller) {
+    case "memory":
+      return version === 1
+        ? [
+            { file: "memory.limit_in_bytes", value: memory },
+            { file: "memory.memsw.limit_in_bytes", value: memory, optional: true },
+            // Counted apart from the rest, and only once it has a limit; version 2 counts it with the rest.
+            { file: socketLimitFile, value: String(socketBytes(memoryBytes)), optional: true },
+          ]
+        : [
+            { file: "memory.max", value: memory },
+            { file: "memory.swap.max", value: "0", optional: true },
+          ];
+    case "pids":
+      return [{ file: "pids.max", value: String(pids) }];
+    case "cpu":
+      return version === 1
+        ? [
+            { file: "cpu.cfs_period_us", value: period },
+            { file: "cpu.cfs_quota_us", value: quota },
+          ]
+        : [{ file: "cpu.max", value: `${quota} ${period}` }];
+    case "cpuacct":
+    case "blkio":
+      return [];
+  }
+}
+
+/**
+ * Processes of ours that count beside the programs': bubblewrap, the supervisor, its next file helper and a program's warden.
+ * Each further program that runs at the same time has a warden that counts as one of its processes.
+ */
+export const ownProcesses = 4;
+
+/** The control groups of one container: one folder for each hierarchy. */
+export class ContainerGroup {
+  readonly #places: GroupPlaces;
+  readonly #name: string;
+  readonly counters: GroupCounters;
+
+  /** @throws Error when the kernel refuses a folder or a limit; then nothing is left */
+  constructor(places: GroupPlaces, name: string, limits: ContainerLimits) {
+    this.#places = places;
+    this.#name = name;
+    this.counters = new GroupCounters(places, name);
+    const withOwn = { ...limits, pids: limits.pids + ownProcesses };
+    try {
+      for (const folder of this.#folders()) mkdirSync(folder, { recursive: true });
+      for (const [controller, { folder, version }] of places) {
+        for (const write of limitWrites(controller, version, withOwn)) writeLimit(`${folder}/${name}`, write);
+      }
+    } catch (error) {
+      for (const folder of this.#folders()) removeIfThere(folder);
+      throw error;
+    }
+  }
+
+  /** A process that writes 0 to each of them joins. */
+  get joinFiles(): readonly string[] {
+    return this.#folders().map((folder) => `${folder}/cgroup.procs`);
+  }
+
+  /** Kills whatever may still be in the group. @throws Error when the kernel still keeps it after seconds */
+  async remove(): Promise<void> {
+    await Promise.all(this.#folders().map(removeGroup));
+  }
+
+  #folders(): readonly string[] {
+    return [...new Set([...this.#places.values()].map(({ folder }) => `${folder}/${this.#name}`))];
+  }
+}
+
+const removalTries = 60;
 
 /** Control groups that this process can make, and what dead processes left there. */
 export class Cgroups {
@@ -162,5 +264,50 @@ function removeFolder(folder: string): void {
     rmdirSync(folder);
   } catch {
     // In use, or never made.
+  }
+}
+
+/** Writes one limit of a group. @throws Error when the kernel refuses one that is not optional */
+function writeLimit(folder: string, { file, value, optional }: LimitWrite): void {
+  try {
+    writeFileSync(`${folder}/${file}`, value);
+  } catch (error) {
+    if (optional !== true) throw error;
+  }
+}
+
+/**
+ * Removes one group, killing whatever is in it; resolves also when it is gone.
+ * The kernel refuses for some milliseconds after the last process has ended.
+ */
+async function removeGroup(folder: string): Promise<void> {
+  for (let tries = 0; ; tries++) {
+    try {
+      rmdirSync(folder);
+      return;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === "ENOENT") return;
+      if (tries === removalTries) throw error;
+    }
+    killMembers(folder);
+    await sleep(Math.min(100, 1 + tries * 2));
+  }
+}
+
+function killMembers(folder: string): void {
+  try {
+    const members = readFileSync(`${folder}/cgroup.procs`, "utf8").split("\n").map(Number);
+    // 0 stands for a process that our namespace cannot name.
+    for (const processId of members) if (processId > 0) process.kill(processId, "SIGKILL");
+  } catch {
+    // A process ended meanwhile, or the group did: the next try shows.
+  }
+}
+
+function removeIfThere(folder: string): void {
+  try {
+    rmdirSync(folder);
+  } catch {
+    // Never made.
   }
 }

@@ -2,7 +2,7 @@ import { mkdtempSync, realpathSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { findOwnNode } from "./find-node.ts";
+import { findOwnNode } from "./interpreters.ts";
 
 const folder = mkdtempSync(path.join(tmpdir(), "glovebox-find-node-"));
 afterAll(() => rmSync(folder, { recursive: true }));

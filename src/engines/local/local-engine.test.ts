@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
-import type { Level } from "./level.ts";
+import type { Level, LocalEngineOptions } from "./level.ts";
 import { createLocalEngine, openLevel, type LevelOpeners } from "./local-engine.ts";
-import type { LocalEngineOptions } from "./local-engine-options.ts";
 
 const closed: string[] = [];
 const options = {} as LocalEngineOptions;

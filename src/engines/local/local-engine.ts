@@ -1,34 +1,41 @@
 import { throwIfCancelled, untilCancelled } from "../../base/abort.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
-import type { Capabilities } from "../capabilities.ts";
+import type { Capabilities, EngineComponent, EngineSetup } from "../capabilities.ts";
 import type { ContainerSpec } from "../container-spec.ts";
 import type { CallOptions, Container, ContainerSummary, Engine, EngineProbe, ImageStore } from "../engine.ts";
-import type { Level, LevelContainer } from "./level.ts";
-import type { LocalEngineOptions } from "./local-engine-options.ts";
-import { nameTaken, lostError } from "./local-errors.ts";
-import { checkContainerSpec, parseProcessUser, sharedMemoryBytes, type SandboxUser } from "./local-spec.ts";
-import { noImages } from "./no-images.ts";
-import type { WhyPreload } from "./preload/preload-capabilities.ts";
+import type { Level, LevelContainer, LocalEngineOptions } from "./level.ts";
+import {
+  nameTaken,
+  lostError,
+  checkContainerSpec,
+  parseProcessUser,
+  sharedMemoryBytes,
+  noImages,
+  type SandboxUser,
+} from "./local-spec.ts";
+import type { WhyPreload } from "./preload/preload-host.ts";
 import { openPreloadLevel } from "./preload/preload-level.ts";
 import { programUser } from "../../policy/profile.ts";
 import { SupervisedContainer } from "../supervised/container/supervised-container.ts";
-import { Cgroups } from "./cgroups.ts";
-import type { ContainerGroup } from "./container-group.ts";
-import { explainFailure, openBubblewrapHost, type BubblewrapHost } from "./bubblewrap/bubblewrap-host.ts";
-import { namespacesCapabilities } from "./bubblewrap/namespaces-capabilities.ts";
-import { openContainerMounts } from "./bubblewrap/container-mounts.ts";
+import { Cgroups, type ContainerGroup } from "./cgroups.ts";
+import {
+  explainFailure,
+  openBubblewrapHost,
+  namespacesCapabilities,
+  type BubblewrapHost,
+} from "./bubblewrap/bubblewrap-host.ts";
+import { openContainerMounts } from "./bubblewrap/mount-namespaces.ts";
 import type { ContainerUsers } from "./bubblewrap/user-namespace-pool.ts";
 import { BubblewrapPlace } from "./bubblewrap/bubblewrap-place.ts";
 import { SandboxMemory } from "./bubblewrap/sandbox-memory.ts";
 import { readFile, stat } from "node:fs/promises";
-import type { EngineComponent, EngineSetup } from "../engine-setup.ts";
 import { spawnFilter } from "../../policy/seccomp/spawn-filter.ts";
 import type { SupervisorTerms } from "../supervised/channel/hello.ts";
 import type { SupervisorBinary } from "../supervised/supervisor-binary.ts";
 import path from "node:path";
 import { compileSeccompFilter } from "../../policy/seccomp/bpf-compiler.ts";
 import type { EngineSurroundings } from "../engine-surroundings.ts";
-import { hasHostUids } from "../host-uids.ts";
+import { hasHostUids } from "../container-users.ts";
 
 /** KILL, SETGID and SETUID, as bits by their numbers in Linux; SETPCAP and NET_BIND_SERVICE it has given up by then. */
 const three = (1n << 5n) | (1n << 6n) | (1n << 7n);

@@ -10,8 +10,7 @@ import {
   type PodmanInfo,
 } from "./podman-engine.ts";
 import type { CreateCircumstances } from "../docker-api/dialect.ts";
-import { engineComponents } from "../docker-api/engine-setup.ts";
-import { engineCapabilities } from "../docker-api/engine-capabilities.ts";
+import { engineComponents, engineCapabilities } from "../docker-api/engine-capabilities.ts";
 
 const mebibyte = 1_048_576;
 

@@ -1,15 +1,17 @@
-import type {
-  FileKind,
-  FileRecord,
-  ContainerFiles,
-  FileContent,
-  FileLimits,
-  FolderListing,
-  ListLimits,
-  OpenedFile,
-  ReadLimits,
-  UnpackLimits,
-  WriteLimits,
+import {
+  pathError,
+  type FileKind,
+  type FileRecord,
+  type ContainerFiles,
+  type FileContent,
+  type FileLimits,
+  type FolderListing,
+  type ListLimits,
+  type OpenedFile,
+  type ReadLimits,
+  type UnpackLimits,
+  type WriteLimits,
+  type FileProblem,
 } from "../container-files.ts";
 import { frameLimits } from "./frames/frame-table.ts";
 import { ProtocolError } from "./frames/frame.ts";
@@ -19,7 +21,6 @@ import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { SupervisorChannel } from "./channel/channel.ts";
 import type { FileOperation, FileRequest } from "./channel/file-operation.ts";
 import type { StreamEnd } from "./channel/stream.ts";
-import { pathError, type FileProblem } from "../path-errors.ts";
 import { errnoName, errnoText, type LinuxErrno } from "./frames/linux-errno.ts";
 
 const kinds: Readonly<Record<string, FileKind>> = {

@@ -1,13 +1,11 @@
 import { GloveboxError, errorCode } from "../../errors/glovebox-error.ts";
 import type { CallOptions } from "../../engines/engine.ts";
-import type { NewTreeEntry, TreeEntry, TreeFile, TreeFolder } from "../files/file-facts.ts";
+import type { NewTreeEntry, TreeEntry, TreeFile, TreeFolder } from "../files/file-way.ts";
 import { MoveBounds, treeLimits } from "../files/move-bounds.ts";
-import { boundArchive } from "../files/bound-archive.ts";
-import { decodeTar } from "../files/tar-decoder.ts";
-import { encodeTar } from "../files/tar-stream.ts";
+import { boundArchive, decodeTar, encodeTar } from "../files/tree-archive.ts";
 import type { CopyBudget } from "./copy-budget.ts";
-import { placeInside, type InsideFilesToPlace, type NewTop } from "./place-inside.ts";
-import { counted, treeOut, type InsideFilesToRead } from "./tree-out.ts";
+import { placeInside, type InsideFilesToPlace, type NewTop } from "./copy-in.ts";
+import { counted, treeOut, type InsideFilesToRead } from "./copy-out.ts";
 
 /** A file or folder of a sandbox on its way to another machine, piece by piece. @throws as `treeOut` */
 export function archiveOf(

@@ -1,10 +1,9 @@
 import { constants, type Stats } from "node:fs";
 import { open, readlink } from "node:fs/promises";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
-import type { NewTreeEntry, TreeFile } from "../files/file-facts.ts";
+import type { NewTreeEntry, TreeFile } from "../files/file-way.ts";
 import type { CopyBudget } from "./copy-budget.ts";
-import { linkTargetOnHost, modeOnHost } from "./host-facts.ts";
-import { hostError, onHost } from "./on-host.ts";
+import { linkTargetOnHost, modeOnHost, hostError, onHost } from "./on-host.ts";
 import type { HostFolder } from "../../base/host-folder.ts";
 
 /** Decides what of a tree is read. */

@@ -15,7 +15,7 @@ import path from "node:path";
 import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
 import { failureOf } from "../../../test/helpers/failure-of.ts";
 import { whileSwapping } from "../../../test/helpers/swapping.ts";
-import type { TreeEntry } from "../files/file-facts.ts";
+import type { TreeEntry } from "../files/file-way.ts";
 import { CopyBudget, type CopyLimits } from "./copy-budget.ts";
 import { HostFolder } from "../../base/host-folder.ts";
 import { TreeWriter } from "./tree-writer.ts";

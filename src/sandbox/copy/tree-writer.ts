@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { constants } from "node:fs";
 import { link, open, rename, rm, symlink } from "node:fs/promises";
 import { createId } from "../../base/id.ts";
-import type { TreeEntry, TreeFile } from "../files/file-facts.ts";
+import type { TreeEntry, TreeFile } from "../files/file-way.ts";
 import type { CopyBudget } from "./copy-budget.ts";
 import { onHost } from "./on-host.ts";
 import type { HostFolder } from "../../base/host-folder.ts";

@@ -1,4 +1,4 @@
-import { pathError, type FileProblem, type PathErrorCode } from "../../engines/path-errors.ts";
+import { pathError, type FileProblem, type PathErrorCode } from "../../engines/container-files.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { ErrorType } from "../../errors/catalogue.ts";
 

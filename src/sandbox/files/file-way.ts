@@ -1,6 +1,85 @@
 import type { CallOptions } from "../../engines/engine.ts";
-import type { FileListing, NewTreeEntry, SizedContent, TreeEntry } from "./file-facts.ts";
-import type { TreeChanges } from "./tree-changes.ts";
+
+/** What is at a path; `other`: a FIFO, a socket or a device, which is never opened. */
+export type FileKind = "file" | "folder" | "link" | "other";
+
+/** One line of a listing. */
+export interface FileFacts {
+  /** Relative to the folder that was listed. */
+  readonly path: string;
+  /** Whether `path` can be used for it: false if the name is not UTF-8; `path` shows its invalid bytes as U+FFFD. */
+  readonly isAddressable: boolean;
+  readonly kind: FileKind;
+  /** 0 for anything but files. */
+  readonly sizeBytes: number;
+  /** Permissions, such as 0o644. */
+  readonly mode: number;
+  /** Whole seconds, in milliseconds since the epoch. */
+  readonly modifiedAtMs: number;
+}
+
+export interface FileListing {
+  /** Sorted by the bytes of the path. */
+  readonly entries: readonly FileFacts[];
+  /** Whether there was more than requested. */
+  readonly isTruncated: boolean;
+}
+
+/** Content whose size is known before it is sent. */
+export interface SizedContent {
+  readonly sizeBytes: number;
+  readonly chunks: AsyncIterable<Uint8Array>;
+}
+
+/** Content whose end alone says how much it was. */
+export interface UnsizedContent {
+  readonly sizeBytes: null;
+  readonly chunks: AsyncIterable<Uint8Array>;
+}
+
+interface TreePart {
+  /** Relative, with forward slashes; empty for the requested folder itself. */
+  readonly path: string;
+  readonly mode: number;
+  readonly modifiedAtMs: number;
+}
+
+/** A file of a tree; its content must be read or abandoned before the next entry. */
+export interface TreeFile extends TreePart, SizedContent {
+  readonly kind: "file";
+}
+
+export interface TreeFolder extends TreePart {
+  readonly kind: "folder";
+}
+
+/** `hard-link`: another name of the file at `target`, an earlier path of the same tree. */
+interface TreeLink extends TreePart {
+  readonly kind: "link" | "hard-link";
+  readonly target: string;
+}
+
+interface TreeOther extends TreePart {
+  readonly kind: "other";
+}
+
+/**
+ * One entry of a tree that leaves a sandbox. Its names are untrusted: code that saves them elsewhere must check them.
+ */
+export type TreeEntry = TreeFile | TreeFolder | TreeLink | TreeOther;
+
+/** One entry of a tree that goes into a sandbox. */
+export type NewTreeEntry = TreeFile | TreeFolder | TreeLink;
+
+/** The changes to a tree. Paths are relative to its folder. */
+export interface TreeChanges {
+  /** Files, links and folders that are new or changed; the folders above them need no entry. */
+  readonly entries: AsyncIterable<NewTreeEntry> | Iterable<NewTreeEntry>;
+  /** Files and links that are gone. */
+  readonly gone: readonly string[];
+  /** Folders that are gone, innermost first. What the sandbox's programs created in them stays. */
+  readonly goneFolders: readonly string[];
+}
 
 export interface ListOptions extends CallOptions {
   /** Depth; default 1: the folder's own entries. */

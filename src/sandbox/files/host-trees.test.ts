@@ -14,11 +14,10 @@ import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { bytesOf } from "../../../test/helpers/bytes-of.ts";
 import { failureOf } from "../../../test/helpers/failure-of.ts";
-import type { NewTreeEntry } from "./file-facts.ts";
+import type { NewTreeEntry } from "./file-way.ts";
 import { SandboxFiles } from "./sandbox-files.ts";
 import { treeLimits } from "./move-bounds.ts";
-import type { HostPlaces } from "./host-place.ts";
-import { readHostPlace, writeHostPlace } from "./host-trees.ts";
+import { readHostPlace, writeHostPlace, type HostPlaces } from "./host-place.ts";
 
 let folder = "";
 const at = (...names: string[]): string => path.join(folder, ...names);

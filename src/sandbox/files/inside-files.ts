@@ -4,8 +4,13 @@ import { mebibyte } from "../../base/bytes.ts";
 import type { ContainerFiles, FileRecord } from "../../engines/container-files.ts";
 import type { CallOptions, Container } from "../../engines/engine.ts";
 import { errorCode, GloveboxError, isSandboxLoss } from "../../errors/glovebox-error.ts";
-import type { FileFacts, FileKind, FileListing, NewTreeEntry, SizedContent, TreeEntry } from "./file-facts.ts";
 import type {
+  FileFacts,
+  FileKind,
+  FileListing,
+  NewTreeEntry,
+  SizedContent,
+  TreeEntry,
   BatchFile,
   BatchRequest,
   FileContent,
@@ -15,14 +20,12 @@ import type {
   PackRequest,
   ReadRequest,
   WriteOptions,
+  TreeChanges,
 } from "./file-way.ts";
 import { badAnswer, namesNotUtf8 } from "./file-error.ts";
 import { insidePath } from "./inside-path.ts";
 import { fileLimits, MoveBounds, treeLimits, type MoveLimits } from "./move-bounds.ts";
-import { boundArchive } from "./bound-archive.ts";
-import { decodeTar } from "./tar-decoder.ts";
-import { encodeTar } from "./tar-stream.ts";
-import type { TreeChanges } from "./tree-changes.ts";
+import { boundArchive, decodeTar, encodeTar } from "./tree-archive.ts";
 
 /** How many entries are searched for files, how many bytes of them, and for how long. */
 const searchLimits = { maxEntries: 50_000, maxBytes: 8 * mebibyte, deadlineMs: 10_000 };

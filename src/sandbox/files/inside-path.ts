@@ -1,4 +1,4 @@
-import type { PathErrorCode } from "../../engines/path-errors.ts";
+import type { PathErrorCode } from "../../engines/container-files.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 
 /** The kernel's limit (PATH_MAX, including the terminating NUL). */

@@ -9,8 +9,6 @@ import type {
   UnsizedContent,
   FileFacts,
   FileKind,
-} from "./file-facts.ts";
-import type {
   BatchFile,
   BatchRequest,
   FileContent,
@@ -22,11 +20,22 @@ import type {
   WriteOptions,
   ListRequest,
   ReadRequest,
+  TreeChanges,
 } from "./file-way.ts";
-import { onPlace, OpenHostPlace, type HostPlaces } from "./host-place.ts";
+import {
+  onPlace,
+  OpenHostPlace,
+  packHostPlace,
+  readHostPlace,
+  unpackHostPlace,
+  writeHostPlace,
+  openFile,
+  openingFlags,
+  piecesOf,
+  type HostPlaces,
+} from "./host-place.ts";
 import { InsideFiles } from "./inside-files.ts";
 import { treeLimits, fileLimits, maxOpenDepth, MoveBounds, type MoveLimits } from "./move-bounds.ts";
-import type { TreeChanges } from "./tree-changes.ts";
 import { constants, type Dirent } from "node:fs";
 import { lstat, open, rename, rm, type FileHandle } from "node:fs/promises";
 import { throwIfCancelled } from "../../base/abort.ts";
@@ -34,8 +43,6 @@ import { createId } from "../../base/id.ts";
 import { weakestIsolation } from "../../policy/isolation.ts";
 import type { HostFolder } from "../../base/host-folder.ts";
 import { fileError } from "./file-error.ts";
-import { packHostPlace, readHostPlace, unpackHostPlace, writeHostPlace } from "./host-trees.ts";
-import { openFile, openingFlags, piecesOf } from "./own-file.ts";
 
 /** What is collected of a folder, down to a given depth. */
 interface Collecting {

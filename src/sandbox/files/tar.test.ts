@@ -1,9 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { NewTreeEntry, TreeEntry } from "./file-facts.ts";
-import { decodeTar } from "./tar-decoder.ts";
+import type { NewTreeEntry, TreeEntry } from "./file-way.ts";
+import { decodeTar, parsePaxRecords, parseTarHeader, encodeTar } from "./tree-archive.ts";
 import { tarEnd, tarHeader, tarPadding } from "../../base/tar.ts";
-import { parsePaxRecords, parseTarHeader } from "./tar-header.ts";
-import { encodeTar } from "./tar-stream.ts";
 
 const modifiedAtMs = 1_000_000_000_000;
 

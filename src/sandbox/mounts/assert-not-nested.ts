@@ -3,7 +3,7 @@ import { labels as names, managed } from "../../engines/labels.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import { isWithin } from "../../policy/mounts/mount-policy.ts";
 import type { Sandboxes } from "../sandboxes.ts";
-import { labelledWritablePaths } from "./writable-paths.ts";
+import { labelledWritablePaths } from "../sandbox-plan.ts";
 
 export interface NestingQuestion extends CallOptions {
   readonly engine: Engine;

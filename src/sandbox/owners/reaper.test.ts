@@ -6,7 +6,7 @@ import { createId } from "../../base/id.ts";
 import type { ContainerSummary, Engine } from "../../engines/engine.ts";
 import { labels, managed } from "../../engines/labels.ts";
 import { Leases } from "./leases.ts";
-import { containerName } from "./left-over.ts";
+import { containerName } from "../sandbox-plan.ts";
 import { identityOf } from "./process-identity.ts";
 import { Reaper } from "./reaper.ts";
 import { SandboxRecords } from "./sandbox-records.ts";

@@ -1,7 +1,7 @@
 import type { ContainerSummary, Engine, EngineName, OwnerWatch } from "../../engines/engine.ts";
 import { labels, managed } from "../../engines/labels.ts";
 import type { Leases } from "./leases.ts";
-import { isLeftOver, isOwnContainer, type OwnedObject } from "./left-over.ts";
+import { isLeftOver, isOwnContainer, type OwnedObject } from "../sandbox-plan.ts";
 import type { SandboxRecords } from "./sandbox-records.ts";
 import type { DiskScratch } from "../disk-scratch.ts";
 import type { WorkArchives } from "../work-archives.ts";

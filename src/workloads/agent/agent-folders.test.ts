@@ -4,9 +4,8 @@ import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { blockedPatterns } from "../../policy/mounts/blocked-pattern.ts";
 import type { MountPolicy } from "../../policy/mounts/mount-policy.ts";
-import { openAgentFolders, type AgentGroup } from "./agent-folders.ts";
+import { openAgentFolders, agentMounts, assertMayBeMounted, type AgentGroup } from "./agent-folders.ts";
 import { mountSpecs } from "../run/host-mount.ts";
-import { agentMounts, assertMayBeMounted } from "./agent-mounts.ts";
 
 let folder = "";
 const at = (...names: string[]): string => path.join(folder, ...names);

@@ -1,8 +1,7 @@
 import { tarOf, tarOfFolder } from "../../base/tar.ts";
 import type { Engine } from "../../engines/engine.ts";
 import type { Sandboxes } from "../../sandbox/sandboxes.ts";
-import { lookAtBase, type LinuxTarget } from "../program/look-at-base.ts";
-import { SharedBuilds, type BuildListener } from "../program/shared-builds.ts";
+import { lookAtBase, SharedBuilds, type LinuxTarget, type BuildListener } from "../program/image-builds.ts";
 import { isSameImage } from "../../policy/image-reference.ts";
 import { agentNames, type AgentName } from "../../policy/known-agents.ts";
 import { agentTable, isAgentName } from "./commands/agent-table.ts";

@@ -1,10 +1,121 @@
+import { outputMarkers } from "./agent-container.ts";
 import type { EngineName } from "../../engines/engine.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { Isolation } from "../../policy/isolation.ts";
 import type { ChangedToolingFile } from "../../policy/tooling-changes.ts";
 import type { Outcome } from "../../sandbox/outcome.ts";
 import { parseAgentOutput, type AgentOutput } from "./agent-protocol.ts";
-import type { MarkedText } from "./marked-output.ts";
+
+/** What was found between the markers: the text of the last complete pair. */
+export type MarkedText =
+  | { readonly found: "pair"; readonly text: string }
+  /** No start marker, or one without an end marker. */
+  | { readonly found: "none" | "start" }
+  /** The last pair had more than the limit. */
+  | { readonly found: "tooLong" };
+
+const markerLengths = [outputMarkers.start.length, outputMarkers.end.length];
+
+/** Bytes of a line that could be a marker with blanks around it. */
+const maxMarkerLine = Math.max(...markerLengths) + 6;
+const minMarkerLine = Math.min(...markerLengths);
+const newline = 0x0a;
+
+/**
+ * Finds the answer in a live stream (SPEC AG1), independent of how much of the stream is kept elsewhere. A marker is a
+ * line of its own: in the middle of a line it is text. A start marker starts over; an end marker without a start is
+ * text.
+ *
+ * It keeps the beginning of one line and at most `maxBytes` between two markers, for the complete pair as well as for
+ * the open one.
+ */
+export class MarkedOutput {
+  readonly #maxBytes: number;
+  /** Beginning of the current line, as long as it could be a marker. */
+  readonly #lineStart = Buffer.alloc(maxMarkerLine);
+  #lineLength = 0;
+  #open: GrowingBytes | null = null;
+  #last: MarkedText = { found: "none" };
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  append(bytes: Uint8Array): void {
+    for (let from = 0; from < bytes.length;) {
+      const at = bytes.indexOf(newline, from);
+      const to = at === -1 ? bytes.length : at;
+      this.#appendToLine(bytes.subarray(from, to));
+      if (at !== -1) this.#endLine();
+      from = to + 1;
+    }
+  }
+
+  /** The result at the end of the stream; its last line needs no newline. */
+  end(): MarkedText {
+    this.#endLine();
+    if (this.#open === null || this.#last.found !== "none") return this.#last;
+    return { found: "start" };
+  }
+
+  #appendToLine(part: Uint8Array): void {
+    if (this.#lineLength < maxMarkerLine) {
+      this.#lineStart.set(part.subarray(0, maxMarkerLine - this.#lineLength), this.#lineLength);
+    }
+    this.#lineLength += part.length;
+    this.#open?.append(part);
+  }
+
+  #endLine(): void {
+    const length = this.#lineLength;
+    const line =
+      length < minMarkerLine || length > maxMarkerLine ? null : this.#lineStart.toString("latin1", 0, length);
+    this.#lineLength = 0;
+    if (line?.trim() === outputMarkers.start) {
+      this.#open = new GrowingBytes(this.#maxBytes + maxMarkerLine);
+    } else if (line?.trim() === outputMarkers.end && this.#open !== null) {
+      this.#last = textOf(this.#open, length, this.#maxBytes);
+      this.#open = null;
+    } else {
+      this.#open?.append(newlineBytes);
+    }
+  }
+}
+
+const newlineBytes = Uint8Array.of(newline);
+
+const firstBytes = 4_096;
+
+/** Concatenates bytes in one buffer, so that many small parts take no more memory than a large one. */
+class GrowingBytes {
+  readonly #maxBytes: number;
+  #bytes = Buffer.alloc(firstBytes);
+  /** Of everything received, including what was not kept. */
+  length = 0;
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  append(part: Uint8Array): void {
+    const length = this.length + part.length;
+    if (length <= this.#maxBytes) {
+      if (length > this.#bytes.length) this.#grow(length);
+      this.#bytes.set(part, this.length);
+    }
+    this.length = length;
+  }
+
+  text(length: number): string {
+    return this.#bytes.toString("utf8", 0, length);
+  }
+
+  #grow(length: number): void {
+    const larger = Buffer.alloc(Math.min(this.#maxBytes, Math.max(length, this.#bytes.length * 2)));
+    larger.set(this.#bytes);
+    this.#bytes = larger;
+  }
+}
 
 /** The result of a run (SPEC AG1). */
 export interface AgentResult {
@@ -39,7 +150,7 @@ export interface AgentResult {
 }
 
 /** The agent's answer, if any, and the error if there is no readable one. */
-export interface AgentAnswer {
+interface AgentAnswer {
   readonly output: AgentOutput | null;
   readonly error: GloveboxError | null;
 }
@@ -66,4 +177,10 @@ function noAnswer(words: string, reason: string, log: string): GloveboxError {
     suggestion: "Read the log: it has all that the agent and the program around it printed.",
     context: { reason, log, retryable: true },
   });
+}
+
+/** The text of a pair, without the end marker, which was kept like any line. */
+function textOf(pair: GrowingBytes, markerLength: number, maxBytes: number): MarkedText {
+  const length = pair.length - markerLength;
+  return length > maxBytes ? { found: "tooLong" } : { found: "pair", text: pair.text(length) };
 }

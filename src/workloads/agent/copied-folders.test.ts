@@ -14,7 +14,7 @@ import os from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openPlace } from "../../sandbox/mounts/open-place.ts";
-import type { NewTreeEntry, TreeEntry } from "../../sandbox/files/file-facts.ts";
+import type { NewTreeEntry, TreeEntry } from "../../sandbox/files/file-way.ts";
 import { CopiedFolders } from "./copied-folders.ts";
 
 type Copy = Map<string, { kind: TreeEntry["kind"]; mode: number; text: string }>;

@@ -6,7 +6,7 @@ import { HostFolder, isGone } from "../../base/host-folder.ts";
 import { readHostTree } from "../../sandbox/copy/read-host-tree.ts";
 import { safeNames } from "../../sandbox/copy/safe-path.ts";
 import { TreeWriter } from "../../sandbox/copy/tree-writer.ts";
-import type { NewTreeEntry, TreeEntry, TreeFile } from "../../sandbox/files/file-facts.ts";
+import type { NewTreeEntry, TreeEntry, TreeFile } from "../../sandbox/files/file-way.ts";
 import type { SandboxFiles } from "../../sandbox/files/sandbox-files.ts";
 import type { HostMount } from "../run/host-mount.ts";
 

@@ -3,7 +3,7 @@ import os from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { DiskScratch } from "../../sandbox/disk-scratch.ts";
-import { makeEnvironmentFolder } from "./environment-folder.ts";
+import { makeEnvironmentFolder } from "./agent-folders.ts";
 
 const { platform } = process;
 const uid = process.getuid?.() ?? null;

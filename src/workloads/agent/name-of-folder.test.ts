@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { checkGroupName } from "../../policy/group-name.ts";
-import { nameOfFolder } from "./name-of-folder.ts";
+import { nameOfFolder } from "./agent-folders.ts";
 
 it.each([
   ["/home/ann/shop", /^shop-[0-9a-f]{16}$/],

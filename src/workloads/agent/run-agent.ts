@@ -2,12 +2,16 @@ import { untilCancelled } from "../../base/abort.ts";
 import { runMended } from "../../engines/run-mended.ts";
 import type { Caller } from "../../sandbox/sandboxes.ts";
 import { checkEngine } from "../program/check-engine.ts";
-import { loggingFailure, type RunIds } from "../run/log-ending.ts";
-import { openAgentFolders, type AgentFolders } from "./agent-folders.ts";
-import { agentMounts, assertMayBeMounted } from "./agent-mounts.ts";
+import { loggingFailure, concludeRun, judgeRun, type RunIds, type ConcludedRun } from "../run/conclude-run.ts";
+import {
+  openAgentFolders,
+  agentMounts,
+  assertMayBeMounted,
+  makeEnvironmentFolder,
+  type AgentFolders,
+} from "./agent-folders.ts";
 import { readAnswer, type AgentResult } from "./agent-result.ts";
-import type { AgentDependencies, AgentListener, AgentRun, ReadyAgent } from "./agent-run.ts";
-import type { AgentSpec } from "./agent-spec.ts";
+import type { AgentDependencies, AgentListener, AgentRun, ReadyAgent, AgentSpec } from "./agent-run.ts";
 import { posix } from "node:path";
 import type { MountSpec } from "../../engines/container-spec.ts";
 import { toGloveboxError, GloveboxError } from "../../errors/glovebox-error.ts";
@@ -15,18 +19,15 @@ import type { OpenRun } from "../../sandbox/run-record.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
 import type { SandboxPlan } from "../../sandbox/sandbox-plan.ts";
 import { Redaction } from "../../policy/redaction.ts";
-import { concludeRun, judgeRun, type ConcludedRun } from "../run/conclude-run.ts";
 import type { BoundedOutput } from "../../base/streams/collected-bytes.ts";
 import { describeWork } from "../run/describe-work.ts";
 import { WatchedScratch } from "../run/watched-scratch.ts";
-import { explainEnding, type RunWords } from "../run/explain-ending.ts";
-import { networkWarnings } from "../run/explain-network.ts";
-import { secretWarnings } from "../run/explain-secrets.ts";
+import { explainEnding, secretWarnings, type RunWords } from "../run/explain-ending.ts";
+import { networkWarnings } from "../run/network-report.ts";
 import { toolingWarnings } from "../run/explain-tooling.ts";
 import { agentPaths } from "./agent-container.ts";
 import { secretAgentVariables } from "../../policy/known-agents.ts";
 import { shellAssignments } from "../../policy/request/environment-variables.ts";
-import { makeEnvironmentFolder } from "./environment-folder.ts";
 import { CopiedFolders } from "./copied-folders.ts";
 import { mountSpecs, setuidWarnings, type FolderWords } from "../run/host-mount.ts";
 import { FolderGuard } from "../run/guard-folders.ts";

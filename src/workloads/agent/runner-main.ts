@@ -12,10 +12,8 @@ import { agentPaths, outputMarkers } from "./agent-container.ts";
 import type { AgentOutput } from "./agent-protocol.ts";
 import { agentTable } from "./commands/agent-table.ts";
 import type { AgentStart, AgentTurn } from "./commands/agent-program.ts";
-import { instructionsFor } from "./instructions.ts";
+import { instructionsFor, readWorkspaceFiles, work } from "./work.ts";
 import { readInput, type RunnerInput } from "./runner-input.ts";
-import { work } from "./work.ts";
-import { readWorkspaceFiles } from "./workspace-files.ts";
 
 const maxInputBytes = 67_108_864;
 let agent: ChildProcess | null = null;

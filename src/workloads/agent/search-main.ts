@@ -1,7 +1,6 @@
 import { text } from "node:stream/consumers";
-import { MemoryIndex } from "./memory-index.ts";
+import { MemoryIndex, searchIndex, type MemorySearch } from "./memory-index.ts";
 import { readMemoryFiles, type MemorySource } from "./read-memory-files.ts";
-import { searchIndex, type MemorySearch } from "./search-index.ts";
 
 /** The request to this process. */
 export interface SearchRequest extends MemorySearch {

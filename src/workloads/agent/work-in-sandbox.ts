@@ -1,5 +1,5 @@
 import { encodeAgentInput, type AgentEvent, type ReadAgentEvents } from "./agent-protocol.ts";
-import type { AgentFact } from "./commands/agent-fact.ts";
+import type { AgentFact } from "./commands/agent-program.ts";
 import type { AgentName } from "../../policy/known-agents.ts";
 import { agentTable, isAgentName } from "./commands/agent-table.ts";
 import { LineReader, type Line } from "../../base/streams/line-reader.ts";
@@ -7,11 +7,11 @@ import { BoundedOutput } from "../../base/streams/collected-bytes.ts";
 import type { OutputChunk } from "../../engines/engine.ts";
 import type { Redaction } from "../../policy/redaction.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
-import type { NetworkReport } from "../run/explain-network.ts";
+import type { NetworkReport } from "../run/network-report.ts";
 import { startProgram } from "../run/start-program.ts";
 import { watchProcess, type ProcessEnd } from "../run/watch-process.ts";
 import { agentPaths, outputMarkers } from "./agent-container.ts";
-import { MarkedOutput, type MarkedText } from "./marked-output.ts";
+import { MarkedOutput, type MarkedText } from "./agent-result.ts";
 import type { AgentRun, ReadyAgent } from "./agent-run.ts";
 import type { RunLog } from "./run-log.ts";
 

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { BoundedOutput } from "../../base/streams/collected-bytes.ts";
 import { denial } from "../../policy/network/denial.ts";
 import { Redaction } from "../../policy/redaction.ts";
-import { noNetworkReport, type NetworkReport } from "../run/explain-network.ts";
+import { noNetworkReport, type NetworkReport } from "../run/network-report.ts";
 import { explainInstallation } from "./install-dependencies.ts";
 import type { EndedLine } from "./run-line.ts";
 

@@ -4,11 +4,11 @@ import type { Sandbox } from "../../sandbox/sandbox.ts";
 import type { Caller } from "../../sandbox/sandboxes.ts";
 import type { ProjectSet } from "../../packages/project-sets.ts";
 import { installingNetwork } from "../../policy/network/network.ts";
-import { afterRefusals } from "../run/explain-network.ts";
+import { afterRefusals } from "../run/network-report.ts";
 import type { GrantNetwork } from "../run/start-program.ts";
-import type { Installation } from "./installation.ts";
-import { installerVariables } from "./installer-variables.ts";
-import { installers } from "./installers.ts";
+import type { Installation } from "./project-tools.ts";
+import { installerVariables } from "./tool-variables.ts";
+import { installers, type InputFiles, type InstallerName } from "./installers.ts";
 import { provideKept, putKept, type Keeping, type KeptRequest } from "./put-kept.ts";
 import { runLine, type EndedLine, type RunLine } from "./run-line.ts";
 import { isUtf8 } from "node:buffer";
@@ -16,7 +16,6 @@ import { mebibyte } from "../../base/bytes.ts";
 import type { CallOptions } from "../../engines/engine.ts";
 import type { BatchFile, BatchRequest } from "../../sandbox/files/file-way.ts";
 import { copyFolder } from "../project/copy-project.ts";
-import type { InputFiles, InstallerName } from "./installer.ts";
 import { parse } from "smol-toml";
 
 /** How many characters of a failed installer's output its error shows. */

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { InputFiles, InstallerName } from "./installer.ts";
-import { installers } from "./installers.ts";
+import { installers, type InputFiles, type InstallerName } from "./installers.ts";
 
 const named = (packageManager: string): string => JSON.stringify({ packageManager });
 

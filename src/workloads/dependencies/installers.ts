@@ -1,6 +1,69 @@
-import type { Installer, InstallerName, InputFiles, KeptInstallation } from "./installer.ts";
+import { parse } from "smol-toml";
 import { shellQuoted } from "../../base/shell-words.ts";
-import { pyprojectPackages } from "./pyproject-packages.ts";
+
+/** The tool that installs a project's dependencies, chosen by the name of the lockfile. */
+export type InstallerName = "bun" | "pnpm" | "yarn" | "npm" | "uv" | "poetry" | "requirements" | "pyproject";
+
+/** Text of the files of a project that its installer reads, by path; missing ones are left out. */
+export type InputFiles = Readonly<Record<string, string>>;
+
+/** An installation that is fully determined by the files read for it, so that its result can be kept for later runs. */
+export interface KeptInstallation {
+  readonly ecosystem: "npm" | "python";
+  readonly interpreter: "node" | "bun" | "python";
+  /** The project's files that its own sandbox gets. */
+  readonly files: InputFiles;
+  readonly line: string;
+  /** Files and folders to keep, relative to the working folder. */
+  readonly kept: readonly string[];
+  /** The shell line for the steps that need the rest of the project, run in its copy; null: none. */
+  readonly after: string | null;
+}
+
+/** How dependencies are installed. */
+interface Installer {
+  /** Paths of the files that determine what is installed, relative to the project. */
+  readonly inputs: readonly string[];
+  /** The shell line that installs everything in the project's copy; null: there is nothing to install. */
+  readonly line: (files: InputFiles) => string | null;
+  /** Whether tests may pass without it, as no lockfile says that they need it. Default false. */
+  readonly isOptional?: boolean;
+  /** Null if other files of the project may affect what is installed. */
+  readonly keep: (files: InputFiles) => KeptInstallation | null;
+}
+
+/** Extras and groups that tests usually need. */
+const names = ["dev", "test", "tests", "testing"];
+
+type Table = Readonly<Record<string, unknown>>;
+
+/**
+ * What pip has to install for a `pyproject.toml`: the project itself, in place, if it names a build system; else the
+ * packages that it needs. Includes extras and groups for tests. Empty: nothing, for example if the file only contains
+ * tool settings.
+ * @hostileText Exported for the test that feeds it.
+ */
+export function pyprojectPackages(text: string): readonly string[] {
+  let file: Table;
+  try {
+    file = parse(text);
+  } catch {
+    // pip reports what is wrong with it.
+    return ["--editable", "."];
+  }
+  const project = table(file["project"]);
+  const extras = table(project["optional-dependencies"]);
+  const chosen = names.filter((name) => Object.hasOwn(extras, name));
+  const groups = table(file["dependency-groups"]);
+  const grouped = names.flatMap((name) => requirementsOf(groups[name]));
+  if (file["build-system"] !== undefined)
+    return ["--editable", chosen.length === 0 ? "." : `.[${chosen.join()}]`, ...grouped];
+  return [
+    ...requirementsOf(project["dependencies"]),
+    ...chosen.flatMap((name) => requirementsOf(extras[name])),
+    ...grouped,
+  ];
+}
 
 const common = { ecosystem: "python", interpreter: "python" } as const;
 /** Folders of what pip installs, and of the environment that uv and Poetry create. */
@@ -22,25 +85,6 @@ export function keepRequirements(files: InputFiles): KeptInstallation | null {
   if (!isPlain) return null;
   const line = "python3 -m pip install --requirement requirements.txt";
   return { ...common, files, line, kept: ofPip, after: null };
-}
-
-/**
- * Whether a line is empty, or a requirement by name with version and markers; not an option, path or URL. Part by part, as
- * a project writes the line: one pattern for all of it would backtrack.
- */
-function isPlainRequirement(line: string): boolean {
-  const words = (line.split("#", 1)[0] ?? "").trim().split(/\s+/);
-  while (words.length > 1 && hash.test(words.at(-1) ?? "")) words.pop();
-  const text = words.join(" ");
-  if (text === "") return true;
-  const semicolon = text.indexOf(";");
-  if (semicolon !== -1 && text.includes("@", semicolon)) return false;
-  const wanted = semicolon === -1 ? text : text.slice(0, semicolon);
-  const name = /^[A-Za-z0-9][\w.-]*/.exec(wanted)?.[0];
-  if (name === undefined) return false;
-  const afterName = wanted.slice(name.length).trim();
-  const version = afterName.slice(extras.exec(afterName)?.[0].length ?? 0).trim();
-  return version === "" || versions.test(version);
 }
 
 /**
@@ -101,10 +145,6 @@ const pyproject: Installer = {
   keep: () => null,
 };
 
-function quote(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
-}
-
 /**
  * `package.json`; empty if it is invalid, which the installer reports.
  * @hostileText Exported for the test that feeds it.
@@ -162,32 +202,6 @@ export function keepNodeModules(
   };
 }
 
-/** Whether a manifest is valid, and refers to no other files of its project. */
-function isAlone(manifest: Readonly<Record<string, unknown>>): boolean {
-  if (Object.keys(manifest).length === 0) return false;
-  if ("workspaces" in manifest || "patchedDependencies" in manifest) return false;
-  if (JSON.stringify(manifest["pnpm"] ?? null).includes("patchedDependencies")) return false;
-  const versions = [...dependencyFields.map((field) => manifest[field]), manifest["overrides"], manifest["pnpm"]];
-  return !versions.some(hasLocalVersion);
-}
-
-function hasLocalVersion(value: unknown): boolean {
-  if (typeof value === "string") return localVersion.test(value);
-  return typeof value === "object" && value !== null && Object.values(value).some(hasLocalVersion);
-}
-
-function scriptLine(scripts: unknown): string | null {
-  const table = typeof scripts === "object" && scripts !== null ? (scripts as Readonly<Record<string, unknown>>) : {};
-  const there = scriptNames.flatMap((name) => {
-    const script = Object.hasOwn(table, name) ? table[name] : undefined;
-    return typeof script === "string" && script.trim() !== "" && !script.includes("\0") ? [{ name, script }] : [];
-  });
-  if (there.length === 0) return null;
-  // Run directly, because a script runner would set its own name as the installer's.
-  const runs = there.map(({ name, script }) => `npm_lifecycle_event=${name} sh -c ${shellQuoted(script)}`);
-  return `PATH="$PWD/node_modules/.bin:$PATH" && export PATH && ${runs.join(" && ")}`;
-}
-
 /** Relative to the work folder, as `toolVariables` has it. */
 const yarnCache = "cache/yarn";
 const versionForm = /^\d+(?:\.\d+){0,2}(?:-[\w.]+)?$/;
@@ -231,6 +245,78 @@ const yarn: Installer = {
 const ownRegistry =
   '{ [ -z "$npm_config_registry" ] || sed -i "s#https://[a-z.]*yarnpkg[a-z.]*/#$npm_config_registry#" yarn.lock; } && ';
 
+/** Every installer. */
+export const installers: Readonly<Record<InstallerName, Installer>> = {
+  bun,
+  pnpm,
+  yarn,
+  npm,
+  uv,
+  poetry,
+  requirements,
+  pyproject,
+};
+
+function table(value: unknown): Table {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Table) : {};
+}
+
+/** The strings of a list; one with a leading dash would be an option. */
+function requirementsOf(value: unknown): readonly string[] {
+  return Array.isArray(value)
+    ? value.filter((each): each is string => typeof each === "string" && /^[^-\s\0][^\0\n]*$/.test(each))
+    : [];
+}
+
+/**
+ * Whether a line is empty, or a requirement by name with version and markers; not an option, path or URL. Part by part, as
+ * a project writes the line: one pattern for all of it would backtrack.
+ */
+function isPlainRequirement(line: string): boolean {
+  const words = (line.split("#", 1)[0] ?? "").trim().split(/\s+/);
+  while (words.length > 1 && hash.test(words.at(-1) ?? "")) words.pop();
+  const text = words.join(" ");
+  if (text === "") return true;
+  const semicolon = text.indexOf(";");
+  if (semicolon !== -1 && text.includes("@", semicolon)) return false;
+  const wanted = semicolon === -1 ? text : text.slice(0, semicolon);
+  const name = /^[A-Za-z0-9][\w.-]*/.exec(wanted)?.[0];
+  if (name === undefined) return false;
+  const afterName = wanted.slice(name.length).trim();
+  const version = afterName.slice(extras.exec(afterName)?.[0].length ?? 0).trim();
+  return version === "" || versions.test(version);
+}
+
+function quote(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
+}
+
+/** Whether a manifest is valid, and refers to no other files of its project. */
+function isAlone(manifest: Readonly<Record<string, unknown>>): boolean {
+  if (Object.keys(manifest).length === 0) return false;
+  if ("workspaces" in manifest || "patchedDependencies" in manifest) return false;
+  if (JSON.stringify(manifest["pnpm"] ?? null).includes("patchedDependencies")) return false;
+  const versions = [...dependencyFields.map((field) => manifest[field]), manifest["overrides"], manifest["pnpm"]];
+  return !versions.some(hasLocalVersion);
+}
+
+function hasLocalVersion(value: unknown): boolean {
+  if (typeof value === "string") return localVersion.test(value);
+  return typeof value === "object" && value !== null && Object.values(value).some(hasLocalVersion);
+}
+
+function scriptLine(scripts: unknown): string | null {
+  const table = typeof scripts === "object" && scripts !== null ? (scripts as Readonly<Record<string, unknown>>) : {};
+  const there = scriptNames.flatMap((name) => {
+    const script = Object.hasOwn(table, name) ? table[name] : undefined;
+    return typeof script === "string" && script.trim() !== "" && !script.includes("\0") ? [{ name, script }] : [];
+  });
+  if (there.length === 0) return null;
+  // Run directly, because a script runner would set its own name as the installer's.
+  const runs = there.map(({ name, script }) => `npm_lifecycle_event=${name} sh -c ${shellQuoted(script)}`);
+  return `PATH="$PWD/node_modules/.bin:$PATH" && export PATH && ${runs.join(" && ")}`;
+}
+
 function installTool(spec: string): string {
   return `npm install --global --no-audit --no-fund ${spec}`;
 }
@@ -256,15 +342,3 @@ function namedVersion(files: InputFiles, tool: string): string | null {
   const [name, version = ""] = typeof named === "string" ? named.split("+", 1).join("").split("@") : [];
   return name === tool && versionForm.test(version) ? version : null;
 }
-
-/** Every installer. */
-export const installers: Readonly<Record<InstallerName, Installer>> = {
-  bun,
-  pnpm,
-  yarn,
-  npm,
-  uv,
-  poetry,
-  requirements,
-  pyproject,
-};

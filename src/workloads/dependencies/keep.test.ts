@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { InputFiles, InstallerName } from "./installer.ts";
-import { installers } from "./installers.ts";
+import { installers, type InputFiles, type InstallerName } from "./installers.ts";
 
 const manifest = (more: object): InputFiles => ({ "package.json": JSON.stringify({ name: "p", ...more }) });
 

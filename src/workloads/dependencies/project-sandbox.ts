@@ -11,7 +11,7 @@ import { planOf } from "../program/plan-of.ts";
 import type { Settings } from "../run/settings.ts";
 import { WatchedScratch, type WatchedScratchOptions } from "../run/watched-scratch.ts";
 import { chooseImage } from "./choose-image.ts";
-import type { BuiltImage, ImageBuildRequest } from "./dockerfile/build-request.ts";
+import type { BuiltImage, ImageBuildRequest } from "./dockerfile/build-sandbox.ts";
 import { provideProjectImage } from "./dockerfile/provide-project-image.ts";
 import type { ImageName } from "./project-tools.ts";
 import { toolVariables } from "./tool-variables.ts";

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { chooseInstallation } from "./installation.ts";
-import { expectsBun, projectTools } from "./project-tools.ts";
+import { chooseInstallation, expectsBun, projectTools } from "./project-tools.ts";
 
 describe("image and installation of a project", () => {
   it.each([

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import { CopyBudget } from "../../sandbox/copy/copy-budget.ts";
-import type { NewTreeEntry, TreeEntry } from "../../sandbox/files/file-facts.ts";
+import type { NewTreeEntry, TreeEntry } from "../../sandbox/files/file-way.ts";
 import { keptEntries } from "./put-kept.ts";
 
 type Trees = Readonly<Record<string, readonly TreeEntry[]>>;

@@ -4,16 +4,16 @@ import type { Packages } from "../../packages/packages.ts";
 import type { ProjectSet } from "../../packages/project-sets.ts";
 import { workFolder } from "../../policy/scratch.ts";
 import { CopyBudget } from "../../sandbox/copy/copy-budget.ts";
-import type { NewTreeEntry, TreeEntry } from "../../sandbox/files/file-facts.ts";
-import { encodeTar } from "../../sandbox/files/tar-stream.ts";
+import type { NewTreeEntry, TreeEntry } from "../../sandbox/files/file-way.ts";
+import { encodeTar } from "../../sandbox/files/tree-archive.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
 import type { SandboxPlan } from "../../sandbox/sandbox-plan.ts";
 import type { Caller, Sandboxes } from "../../sandbox/sandboxes.ts";
 import { copyFolder } from "../project/copy-project.ts";
-import type { InputFiles, InstallerName, KeptInstallation } from "./installer.ts";
+import type { InputFiles, InstallerName, KeptInstallation } from "./installers.ts";
 import { dirname, join } from "node:path/posix";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
-import { counted } from "../../sandbox/copy/tree-out.ts";
+import { counted } from "../../sandbox/copy/copy-out.ts";
 import type { SandboxFiles } from "../../sandbox/files/sandbox-files.ts";
 
 /** The sandbox of an installer, not yet opened. */

@@ -2,21 +2,23 @@ import type { AlertSink } from "../../base/alert-sink.ts";
 import type { EgressConnection } from "../../egress/egress-connection.ts";
 import type { NetworkGrant } from "../../egress/network-access.ts";
 import type { MountSpec } from "../../engines/container-spec.ts";
-import type { Engine, EngineName } from "../../engines/engine.ts";
+import type { Engine, EngineName, OutputChunk, Process } from "../../engines/engine.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { Denial } from "../../policy/network/denial.ts";
 import type { GrowthWatch } from "../../sandbox/growth-watch.ts";
 import { assertNotNested } from "../../sandbox/mounts/assert-not-nested.ts";
-import { openNetwork } from "../../sandbox/open-network.ts";
+import { openNetwork } from "../../sandbox/sandbox-network.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
 import type { SandboxPlan } from "../../sandbox/sandbox-plan.ts";
 import type { Caller, Sandboxes } from "../../sandbox/sandboxes.ts";
-import type { ClearedFiles } from "../../sandbox/clear-setuid-bits.ts";
-import { SetuidWatch } from "../../sandbox/setuid-watch.ts";
-import type { Project } from "./environment-spec.ts";
+import { SetuidWatch, type ClearedFiles } from "../../sandbox/setuid-watch.ts";
+import type { Project, EnvironmentSpec } from "./environment-spec.ts";
 import { WaitingCommand } from "../program/waiting-command.ts";
 import { watchDisk, type DiskExcess } from "../run/watch-disk.ts";
 import type { Kit } from "../../base/kit.ts";
+import type { Redaction } from "../../policy/redaction.ts";
+import type { ToolingLook } from "../../sandbox/look-at-tooling.ts";
+import type { ToolingReport } from "../run/explain-tooling.ts";
 
 export interface EnvironmentContainerParts extends Pick<Kit, "logger" | "monotonicMs"> {
   readonly engine: Engine;
@@ -163,6 +165,49 @@ export class EnvironmentContainer {
     const { onDenied, redact } = this.#parts;
     return openNetwork({ sandbox: this.sandbox, grant, onDenied, redact, signal });
   }
+}
+
+export interface EnvironmentParts
+  extends
+    Omit<EnvironmentContainerParts, "isBusy" | "onDenied" | "redact">,
+    Pick<Kit, "logger" | "now" | "monotonicMs"> {
+  readonly spec: EnvironmentSpec;
+  readonly principal: string;
+  /** Images that were created for it, each from the one before, and are removed with it. */
+  readonly ownImages: readonly string[];
+  /** Variables of every process: the deployment's, the network's and the environment's own. */
+  readonly variables: Readonly<Record<string, string>>;
+  readonly warnings: readonly string[];
+  /** Undefined: commands cannot change the project. */
+  readonly lookAtTooling: (() => Promise<ToolingLook | null>) | undefined;
+  readonly toolingAlerts: AlertSink<ToolingReport>;
+  /** Called whenever it becomes active or idle. */
+  readonly onActivity: (isBusy: boolean) => void;
+}
+
+export interface RunOptions {
+  /** Its id if the caller has already chosen one; default: a new one. */
+  readonly runId?: string | undefined;
+  readonly timeoutMs: number;
+  /** Standard input of the command; missing: empty. */
+  readonly stdin?: AsyncIterable<Uint8Array> | undefined;
+  /** Newest bytes of each stream that the result has; default 64 KiB. */
+  readonly keptBytes?: number | undefined;
+  readonly onOutput: (chunk: OutputChunk) => void | Promise<void>;
+  readonly onDenied: (denial: Denial) => void;
+  /** Receives the id of the sandbox in which the command begins, before any output. */
+  readonly onSandbox?: ((sandboxId: string) => void) | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** A process that was started, and where. */
+export interface Started {
+  readonly process: Process;
+  /** The redactor of its output. */
+  readonly redaction: Redaction;
+  readonly container: EnvironmentContainer;
+  /** Processes of the container that had been killed for lack of memory before; null: unknown. */
+  readonly oomKillsBefore: number | null;
 }
 
 /** A program of another environment could have replaced a file with a link to any file of the host. */

@@ -7,7 +7,7 @@ import type { EngineName } from "../../engines/engine.ts";
 import { programUser } from "../../policy/profile.ts";
 import { divideScratch, temporaryFolder, workFolder } from "../../policy/scratch.ts";
 import type { SandboxPlan } from "../../sandbox/sandbox-plan.ts";
-import { canClearSetuidBits } from "../../sandbox/clear-setuid-bits.ts";
+import { canClearSetuidBits } from "../../sandbox/setuid-watch.ts";
 import { projectFolder, type EnvironmentSpec, type Project } from "./environment-spec.ts";
 
 /** Hard limit of an environment's life, used or not: after it any sweep may remove what is left. */

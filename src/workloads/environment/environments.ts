@@ -5,7 +5,7 @@ import { PlaceRegistry, type PlaceEntry } from "../place/place-registry.ts";
 import { nothingChanged, type ToolingReport } from "../run/explain-tooling.ts";
 import { Environment } from "./environment.ts";
 import type { EnvironmentSpec } from "./environment-spec.ts";
-import type { EnvironmentParts } from "./environment-parts.ts";
+import type { EnvironmentParts } from "./environment-container.ts";
 
 export interface EnvironmentsOptions {
   /** How long an environment may be idle before it is ended. */

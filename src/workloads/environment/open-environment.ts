@@ -1,4 +1,4 @@
-import type { ClearedFiles } from "../../sandbox/clear-setuid-bits.ts";
+import type { ClearedFiles } from "../../sandbox/setuid-watch.ts";
 import type { AlertSink } from "../../base/alert-sink.ts";
 import { untilCancelled } from "../../base/abort.ts";
 import { temporaryFolder } from "../../policy/scratch.ts";
@@ -16,17 +16,20 @@ import type { Process, Engine } from "../../engines/engine.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import { Redaction } from "../../policy/redaction.ts";
 import { withPlainOutput } from "../../policy/request/environment-variables.ts";
-import { EnvironmentContainer, type EnvironmentContainerParts } from "./environment-container.ts";
+import {
+  EnvironmentContainer,
+  type EnvironmentContainerParts,
+  type EnvironmentParts,
+} from "./environment-container.ts";
 import { joinReports, type ToolingReport } from "../run/explain-tooling.ts";
 import type { ProcessEnd } from "../run/watch-process.ts";
-import { watchCommand } from "./watch-command.ts";
+import { watchCommand } from "./environment-command.ts";
 import type { Denial } from "../../policy/network/denial.ts";
-import { afterRefusals } from "../run/explain-network.ts";
+import { afterRefusals } from "../run/network-report.ts";
 import { GrowthWatch } from "../../sandbox/growth-watch.ts";
 import { lockTooling } from "../../sandbox/lock-tooling.ts";
 import { lookAtTooling } from "../../sandbox/look-at-tooling.ts";
-import { rootWatch } from "../run/root-watch.ts";
-import type { EnvironmentParts } from "./environment-parts.ts";
+import { rootWatch } from "../run/watch-disk.ts";
 import type { ImageListener, ProvideImage } from "../program/ensure-image.ts";
 import type { Environments } from "./environments.ts";
 import type { Kit } from "../../base/kit.ts";

@@ -8,20 +8,18 @@ import { chooseRuntime } from "../../languages/choose-runtime.ts";
 import {
   provideImports,
   providePackages,
+  checkImports,
   type Follow,
   type ProgramPackages,
   type ProgramPlace,
 } from "../program/provide-packages.ts";
-import type { RunnerFile, RunnerJob } from "../program/runner-job.ts";
-import { syntaxFailure } from "../program/syntax-failure.ts";
-import { loggingFailure, type RunIds } from "../run/log-ending.ts";
+import { runnerCommand, readRunner, withRealFolders, type RunnerFile, type RunnerJob } from "../program/runner-job.ts";
+import { syntaxFailure } from "../program/program-failure.ts";
+import { loggingFailure, concludeRun, unlessLost, type RunIds } from "../run/conclude-run.ts";
 import { refusedResult, runResult, type RunResult } from "../run/program-result.ts";
-import type { ExecuteResult } from "./execute-result.ts";
-import type { ExecuteSpec } from "./execute-spec.ts";
-import type { ExecuteDependencies, ExecuteListener, Execution } from "./execution.ts";
+import type { ExecuteResult, ExecuteSpec, ExecuteDependencies, ExecuteListener, Execution } from "./execution.ts";
 import { ecosystemOf } from "../../policy/install-policy.ts";
-import { checkImports } from "../program/check-imports.ts";
-import type { ImportedPackages } from "../../packages/scan-request.ts";
+import type { ImportedPackages } from "../../packages/imported-packages.ts";
 import type { NetworkGrant } from "../../egress/network-access.ts";
 import { runsInterpretersOnly, type Capabilities } from "../../engines/capabilities.ts";
 import type { ProvidedPackages } from "../../packages/provided-packages.ts";
@@ -29,30 +27,29 @@ import { executeProfile, type Profile } from "../../policy/profile.ts";
 import { watchedScratch, workFolder, type ScratchDivision } from "../../policy/scratch.ts";
 import { Redaction } from "../../policy/redaction.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
-import { runnerCommand } from "../program/runner-command.ts";
 import { planOf } from "../program/plan-of.ts";
-import { concludeRun } from "../run/conclude-run.ts";
 import { describeWork } from "../run/describe-work.ts";
 import type { WatchedScratch } from "../run/watched-scratch.ts";
 import { explainProgram } from "../run/explain-program.ts";
-import { unlessLost } from "../run/unless-lost.ts";
 import { runProgram } from "../run/run-program.ts";
 import { startProgram } from "../run/start-program.ts";
-import { collectArtifacts, type Artifact, type CollectedArtifacts } from "./artifacts.ts";
-import { leftOutWarnings } from "./left-out-artifacts.ts";
+import {
+  collectArtifacts,
+  leftOutWarnings,
+  describeContent,
+  type Artifact,
+  type CollectedArtifacts,
+} from "./artifacts.ts";
 import { formatBytes } from "../../base/bytes.ts";
 import type { MountSpec } from "../../engines/container-spec.ts";
 import { FolderGuard } from "../run/guard-folders.ts";
 import { mountSpecs, setuidWarnings, type FolderWords } from "../run/host-mount.ts";
-import { describeContent } from "./artifact-content.ts";
 import type { Process, Engine, ExecSpec } from "../../engines/engine.ts";
 import type { SandboxPlan } from "../../sandbox/sandbox-plan.ts";
 import { createHash } from "node:crypto";
 import { canonicalJson } from "../../base/json-text.ts";
 import type { WarmKind } from "../../sandbox/warm-sandbox.ts";
 import { withPlainOutput } from "../../policy/request/environment-variables.ts";
-import { readRunner } from "../program/read-runner.ts";
-import { withRealFolders } from "../program/real-folders.ts";
 
 /**
  * Runs a program in a fresh sandbox that is used for nothing else, and removes the sandbox (SPEC EX2).

@@ -3,7 +3,7 @@ import { formatBytes, mebibyte } from "../../base/bytes.ts";
 import type { CallOptions } from "../../engines/engine.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { ChangedToolingFile } from "../../policy/tooling-changes.ts";
-import type { FileKind } from "../../sandbox/files/file-facts.ts";
+import type { FileKind } from "../../sandbox/files/file-way.ts";
 import type { SandboxFiles } from "../../sandbox/files/sandbox-files.ts";
 
 /** Work on the files of a place, by absolute paths inside. */

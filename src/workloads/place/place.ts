@@ -1,8 +1,8 @@
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import { GivenSecrets } from "../../policy/redaction.ts";
 import type { ProcessSpec } from "../program/command-spec.ts";
-import type { BackgroundProcess } from "./background-process.ts";
-import { BackgroundProcesses, type LaunchedProcess } from "./background-processes.ts";
+import { BackgroundProcesses, type BackgroundProcess, type LaunchedProcess } from "./background-processes.ts";
+import type { Sandbox } from "../../sandbox/sandbox.ts";
 
 /** Calls and background processes of one place at once, those that wait included. */
 const maxActive = 256;
@@ -10,7 +10,7 @@ const maxActive = 256;
 /** The kind of place, as named in errors and in the log. */
 export type PlaceNoun = "environment" | "session" | "preview";
 
-export interface PlaceParts {
+interface PlaceParts {
   readonly noun: PlaceNoun;
   readonly id: string;
   readonly principal: string;
@@ -116,5 +116,69 @@ export class Place {
   #finish(): void {
     this.#active -= 1;
     if (this.#active === 0) this.#parts.onActivity(false);
+  }
+}
+
+/** The current sandbox of a place, with everything that belongs to it. */
+export interface PlaceContainer {
+  readonly sandbox: Pick<Sandbox, "id" | "state">;
+  remove(): Promise<void>;
+}
+
+/** The current container of a place: one after another, never two at a time. */
+export class CurrentContainer<Container extends PlaceContainer> {
+  #opening: Promise<Container> | null = null;
+  #live: Container | null = null;
+
+  /** The current one, in whatever state; null: there is none, or it is still starting. */
+  get live(): Container | null {
+    return this.#live;
+  }
+
+  /** The same, waiting for one that is starting. @throws why its start failed */
+  get current(): Promise<Container | null> {
+    return this.#opening ?? Promise.resolve(null);
+  }
+
+  /** Takes one that is being opened. @throws why that failed */
+  open(opening: Promise<Container>): Promise<Container> {
+    this.#opening = opening;
+    this.#live = null;
+    opening.then(
+      (live) => {
+        if (this.#opening === opening) this.#live = live;
+      },
+      () => {
+        // The next caller that needs it gets the error.
+      },
+    );
+    return opening;
+  }
+
+  /** A running one: a new one is opened if there is none, or if it could not be opened or was removed. */
+  async present(open: () => Promise<Container>): Promise<Container> {
+    const asked = this.#opening;
+    const live = await asked?.catch(() => null);
+    if (live?.sandbox.state === "running") return live;
+    if (this.#opening === asked || this.#opening === null) return this.open(open());
+    return this.#opening;
+  }
+
+  /** Replaces one by a new one, only once however many callers request it; the reason is for `onReplaced`. */
+  async replace(gone: Container, open: () => Promise<Container>): Promise<Container> {
+    const asked = this.#opening;
+    const isPresent = (await asked?.catch(() => null)) === gone;
+    if (this.#opening === null || (isPresent && this.#opening === asked)) {
+      return this.open(gone.remove().then(open));
+    }
+    return this.#opening;
+  }
+
+  /** Removes it; then there is none. */
+  async discard(): Promise<void> {
+    const opening = this.#opening;
+    this.#opening = null;
+    this.#live = null;
+    await (await opening?.catch(() => null))?.remove();
   }
 }

@@ -1,4 +1,38 @@
-import { placeOfError, type ErrorPlace } from "./error-place.ts";
+import { copyFolder } from "../project/copy-project.ts";
+
+/** Where an error is, in a file of the project where one is named. */
+interface ErrorPlace {
+  /** Relative to the project. */
+  readonly file: string;
+  readonly line: number;
+}
+
+/**
+ * Forms in which tools name a place, the clearest first. A program writes the lines, as many as it likes: a path is tried from
+ * where it begins, and not from each of its characters.
+ */
+const forms: readonly RegExp[] = [
+  /^\s*File: (?<file>.+?):(?<line>\d+)(?::\d+)?\s*$/,
+  /[╭┌]─{1,8}\[\s{0,8}(?<file>.{1,400}?):(?<line>\d+):\d+\s{0,8}\]/,
+  /^ERROR in (?<file>\S+) (?<line>\d+):\d+/,
+  /(?<![^\s(:"'])(?<file>[^\s(:"']{1,400}\.\w{1,20}): .{0,400}\((?<line>\d+):\d+\)/,
+  /(?<![^\s(:"'[])(?<file>(?:file:\/\/)?[^\s(:"'[]{1,400}\.(?:[cm]?[jt]sx?|vue|svelte|astro|css|scss|less|html|json|mdx?)):(?<line>\d+)/,
+];
+const pythonForm = /File "(?<file>[^"]+)", line (?<line>\d+)/;
+/** Not the project's own. */
+const foreign = /(?:^|\/)(?:node_modules|site-packages|dist-packages|lib\/python[\d.]*)\/|^node:|^<|^internal\//;
+
+/** The place that an error's lines name first; of Python's calls the last, where it was raised. Null: none. */
+export function placeOfError(lines: readonly string[]): ErrorPlace | null {
+  const python = lines.flatMap((line) => placeIn(line, pythonForm) ?? []);
+  const last = python.at(-1);
+  if (last !== undefined) return last;
+  for (const form of forms) {
+    const [first] = lines.flatMap((line) => placeIn(line, form) ?? []);
+    if (first !== undefined) return first;
+  }
+  return null;
+}
 
 /** How the end of an error is recognised: by the tool that found it, or by silence. */
 type ErrorNature = "build" | "stack";
@@ -61,12 +95,6 @@ export function isRecovery(line: string): boolean {
  */
 export function provesError(line: string): boolean {
   return frame.test(line) || pythonSyntax.test(line);
-}
-
-/** How many of the lines before belong to it: from what was thrown, or where Python found it. */
-function linesBefore(earlier: readonly string[]): number {
-  const from = earlier.findLastIndex((line) => thrown.test(line) || pythonPlace.test(line));
-  return from === -1 ? Math.min(1, earlier.length) : earlier.length - from;
 }
 
 /** An error that a preview's program has reported. */
@@ -148,4 +176,20 @@ function summaryOf(lines: readonly string[]): string {
   const isPython = lines.some((line) => /^\s*File "[^"]+", line \d+/.test(line));
   const told = isPython ? lines.findLast((line) => /^[\w.]+(?:: |$)/.test(line)) : undefined;
   return (told ?? lines.find((line) => line.trim() !== "") ?? "").trim();
+}
+
+function placeIn(line: string, form: RegExp): ErrorPlace | null {
+  const { file, line: number } = form.exec(line)?.groups ?? {};
+  if (file === undefined || number === undefined) return null;
+  const path = file.trim().replace(/^file:\/\//, "");
+  if (foreign.test(path)) return null;
+  const prefix = `${copyFolder}/`;
+  const own = path.startsWith(prefix) ? path.slice(prefix.length) : path.replace(/^(?:\.\/|webpack:\/\/\/?)/, "");
+  return { file: own, line: Number(number) };
+}
+
+/** How many of the lines before belong to it: from what was thrown, or where Python found it. */
+function linesBefore(earlier: readonly string[]): number {
+  const from = earlier.findLastIndex((line) => thrown.test(line) || pythonPlace.test(line));
+  return from === -1 ? Math.min(1, earlier.length) : earlier.length - from;
 }

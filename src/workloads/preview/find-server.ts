@@ -3,8 +3,7 @@ import { invalidField } from "../../errors/glovebox-error.ts";
 import { HostFolder } from "../../base/host-folder.ts";
 import { onHost } from "../../sandbox/copy/on-host.ts";
 import type { OpenPlace } from "../../sandbox/mounts/open-place.ts";
-import { readManifest, readOwnText, scriptRunner } from "../project/own-files.ts";
-import { readProject } from "../project/read-project.ts";
+import { readManifest, readOwnText, scriptRunner, readProject } from "../project/read-project.ts";
 
 /** What serves a project's page, and at which port as far as the project says. */
 export interface FoundServer {

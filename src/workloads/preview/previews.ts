@@ -2,9 +2,8 @@ import { createId } from "../../base/id.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { Caller } from "../../sandbox/sandboxes.ts";
 import { PlaceRegistry, type PlaceEntry } from "../place/place-registry.ts";
-import { loggingFailure } from "../run/log-ending.ts";
-import type { PreviewParts, PreviewStart } from "./preview-parts.ts";
-import type { PreviewSpec } from "./preview-spec.ts";
+import { loggingFailure } from "../run/conclude-run.ts";
+import type { PreviewParts, PreviewStart, PreviewSpec } from "./preview-parts.ts";
 import { Preview } from "./preview.ts";
 
 /** How long the output of a failed one can still be read. */

@@ -1,16 +1,16 @@
 import type { RuntimeName } from "../../languages/language-table.ts";
 import type { Capabilities } from "../../engines/capabilities.ts";
-import type { Engine } from "../../engines/engine.ts";
-import { OptionalPackages, withWayOut } from "../../packages/optional-packages.ts";
-import type { ImportedPackages } from "../../packages/scan-request.ts";
+import type { Engine, CallOptions } from "../../engines/engine.ts";
+import { OptionalPackages, withWayOut, type ImportedPackages } from "../../packages/imported-packages.ts";
 import type { Packages, PackagesRequest } from "../../packages/packages.ts";
 import type { ProvidedPackages } from "../../packages/provided-packages.ts";
 import type { NetworkPolicy } from "../../policy/network/network.ts";
-import type { Ecosystem } from "../../policy/install-policy.ts";
+import { checkPackages, type Ecosystem } from "../../policy/install-policy.ts";
 import type { Caller } from "../../sandbox/sandboxes.ts";
+import type { FindImportsInput } from "../../packages/find-imports.ts";
 
 /** What a program needs, and what it is built from. */
-export interface NeededPackages {
+interface NeededPackages {
   readonly packages: readonly string[];
   readonly ecosystem: Ecosystem;
   readonly image: string;
@@ -75,6 +75,14 @@ export async function provideImports(
     }
   }
 }
+
+/** Imported packages in the form of named ones. @throws INVALID_REQUEST */
+export function checkImports({ needed, optional }: ImportedPackages, ecosystem: Ecosystem): ImportedPackages {
+  return { needed: checkPackages(needed, ecosystem), optional: checkPackages(optional, ecosystem) };
+}
+
+/** Finds the packages that code imports. @throws INVALID_REQUEST, TIMEOUT, CANCELLED */
+export type FindImports = (input: FindImportsInput, options: CallOptions) => Promise<ImportedPackages>;
 
 function placeOf(
   { ecosystem, image, ociRuntime, network: runNetwork }: Omit<NeededPackages, "packages">,

@@ -1,7 +1,9 @@
 import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { describe, expect, it } from "vitest";
-import { encodeJob, runnerInput } from "./runner-job.ts";
+import { encodeJob, runnerInput, runnerCommand, withRealFolders } from "./runner-job.ts";
+import { runtimeOf } from "../../languages/language-table.ts";
+import { posix, win32 } from "node:path";
 
 const decode = (pieces: readonly Uint8Array[]): { readonly header: unknown; readonly rest: string } => {
   const bytes = Buffer.concat(pieces);
@@ -102,5 +104,74 @@ describe("runnerInput", () => {
     };
     expect(await pieces(Buffer.from("print(1)"))).toBe(1);
     expect(await pieces(Buffer.alloc(65_536))).toBe(3);
+  });
+});
+
+describe("runnerCommand", () => {
+  const source = "text of $(the) 'runner'\n";
+
+  it("hands data to the shell as arguments only", () => {
+    for (const toolchain of ["python", "node"] as const) {
+      const [sh, option, script, ...rest] = runnerCommand({ toolchain, mainFile: "main.x", source });
+      expect([sh, option]).toEqual(["sh", "-c"]);
+      expect(script).not.toContain("runner'");
+      expect(script).not.toContain("main.x");
+      expect(rest).toContain(source);
+      expect(rest.at(-1)).toBe("/work/main.x");
+    }
+  });
+
+  it("has Node load the runner before the main file", () => {
+    const command = runnerCommand({ toolchain: "node", mainFile: "main.js", source });
+    expect(command.slice(-4)).toEqual(["node", "--require", "/tmp/.glovebox/runner.cjs", "/work/main.js"]);
+  });
+
+  it("starts Bun without a shell", () => {
+    expect(runnerCommand({ toolchain: "bun", mainFile: "main.ts", source })).toEqual(["bun", "-e", source]);
+  });
+
+  it("takes another interpreter and other folders", () => {
+    const options = { mainFile: "a.py", source, interpreter: "/opt/py", folder: "/w", runnerFolder: "/r" };
+    expect(runnerCommand({ toolchain: "python", ...options }).slice(3)).toEqual([
+      "sh",
+      "/r",
+      "sitecustomize.py",
+      source,
+      "/opt/py",
+      "/w/a.py",
+    ]);
+  });
+});
+
+describe("needsCompiling", () => {
+  it.each(["main.ts", "a/b.mts", "c.cts", "v.tsx"])("%s, for Node alone", (path) => {
+    expect(runtimeOf("node").needsCompiling(path)).toBe(true);
+    expect(runtimeOf("bun").needsCompiling(path)).toBe(false);
+  });
+
+  it.each(["main.js", "types.d.ts", "a.d.mts", "data.json", "ts", "a.ts.txt", "main.py"])("not %s", (path) => {
+    expect(runtimeOf("node").needsCompiling(path)).toBe(false);
+  });
+});
+
+const variables = { HOME: "/work", NODE_PATH: "/packages:/site", PYTHONPATH: "/same:/here", OTHER: "/work:/site" };
+
+it("names the folders of Windows as its programs split them", () => {
+  const real: Readonly<Record<string, string>> = { "/work": "C:\\w", "/packages": "C:\\p", "/site": "D:\\s" };
+  const sandbox = { folderOf: (folder: string) => real[folder] ?? folder };
+  expect(withRealFolders(variables, sandbox, win32.delimiter)).toEqual({
+    ...variables,
+    HOME: "C:\\w",
+    NODE_PATH: "C:\\p;D:\\s",
+  });
+});
+
+it("names those of other systems with a colon between them", () => {
+  const sandbox = { folderOf: (folder: string) => (folder === "/same" ? folder : `/real${folder}`) };
+  expect(withRealFolders(variables, sandbox, posix.delimiter)).toEqual({
+    HOME: "/real/work",
+    NODE_PATH: "/real/packages:/real/site",
+    PYTHONPATH: "/same:/real/here",
+    OTHER: "/work:/site",
   });
 });

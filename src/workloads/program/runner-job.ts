@@ -1,5 +1,10 @@
 import { kibibyte } from "../../base/bytes.ts";
 import type { FileBytes } from "../../policy/request/context-files.ts";
+import { runnerOption } from "../../engines/runner-option.ts";
+import { runtimeOf, type RuntimeName } from "../../languages/language-table.ts";
+import { readPackagedScript } from "../../base/packaged-script.ts";
+import path from "node:path";
+import type { Sandbox } from "../../sandbox/sandbox.ts";
 
 /** A file that the runner places in the working folder, read-only, before the program starts. */
 export interface RunnerFile {
@@ -11,7 +16,7 @@ export interface RunnerFile {
 }
 
 /** A file that is read while it is sent; nothing here looks at its content. */
-export interface RunnerData extends FileBytes {
+interface RunnerData extends FileBytes {
   /** As `RunnerFile.path`. */
   readonly path: string;
 }
@@ -108,4 +113,66 @@ export async function* runnerInput(
   else yield* pieces;
   for (const file of job.data ?? []) yield* file.read();
   yield* stdin;
+}
+
+/** What `runnerCommand` starts. */
+interface RunnerStart {
+  readonly toolchain: RuntimeName;
+  /**
+   * Name of the main file in the working folder; Node and Bun distinguish modules from CommonJS by its extension and
+   * its code.
+   */
+  readonly mainFile: string;
+  /** Text of the toolchain's runner, from `readRunner`. */
+  readonly source: string;
+  /** Path of the interpreter inside the sandbox; default: the toolchain's name, found on the PATH. */
+  readonly interpreter?: string | undefined;
+  /** Default `/work`. */
+  readonly folder?: string | undefined;
+  /** A folder of the runner's own, made by it and not there before; nothing is left of it, save under Node. Default `/tmp/.glovebox`. */
+  readonly runnerFolder?: string | undefined;
+  /** Whether a guard runs the runner, because there is no shell to place it; only for Python and Node. Default false. */
+  readonly withoutShell?: boolean | undefined;
+}
+
+/** Argument vector that starts a runner, which then waits on standard input for the pieces of `encodeJob`. */
+export function runnerCommand(asked: RunnerStart): readonly string[] {
+  const { interpreter: usual, start } = runtimeOf(asked.toolchain);
+  const { source, interpreter = usual, runnerFolder = "/tmp/.glovebox" } = asked;
+  const main = `${asked.folder ?? workFolder}/${asked.mainFile}`;
+  if (asked.withoutShell) return [interpreter, `${runnerOption}${source}`, main];
+  return start({ interpreter, main, source, runnerFolder });
+}
+
+/** Text of the toolchain's runner, from `images/runners` of this package. */
+export async function readRunner(toolchain: RuntimeName): Promise<string> {
+  return readRunnerFile(runtimeOf(toolchain).runnerFile);
+}
+
+/** Text of a file there. */
+export async function readRunnerFile(file: string): Promise<string> {
+  return readPackagedScript(new URL(`../../../images/runners/${file}`, import.meta.url));
+}
+
+/** Variables that are lists of folders. */
+const searchPaths: ReadonlySet<string> = new Set(["PYTHONPATH", "NODE_PATH"]);
+
+/**
+ * The variables as programs need them that run on the host itself, where a sandbox's folders have other names. `delimiter`
+ * stands between folders in this machine's lists.
+ */
+export function withRealFolders(
+  environment: Readonly<Record<string, string>>,
+  sandbox: Pick<Sandbox, "folderOf">,
+  delimiter: string = path.delimiter,
+): Readonly<Record<string, string>> {
+  const entries = Object.entries(environment).map(([name, value]) => {
+    if (name === "HOME") return [name, sandbox.folderOf(value)] as const;
+    if (!searchPaths.has(name)) return [name, value] as const;
+    const folders = value.split(":");
+    const real = folders.map((folder) => sandbox.folderOf(folder));
+    // Where the names are the same, the program's own values stay, whatever this machine uses.
+    return [name, real.every((folder, index) => folder === folders[index]) ? value : real.join(delimiter)] as const;
+  });
+  return Object.fromEntries(entries);
 }

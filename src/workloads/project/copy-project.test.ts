@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import type { NewTreeEntry } from "../../sandbox/files/file-facts.ts";
+import type { NewTreeEntry } from "../../sandbox/files/file-way.ts";
 import { openPlace } from "../../sandbox/mounts/open-place.ts";
 import type { SandboxFiles } from "../../sandbox/files/sandbox-files.ts";
 import { copyProject } from "./copy-project.ts";

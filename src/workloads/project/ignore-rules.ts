@@ -1,7 +1,7 @@
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import { parseGitIgnore, type IgnoreRules } from "../../policy/git-ignore.ts";
 import type { HostFolder } from "../../base/host-folder.ts";
-import { readPlainBytes } from "./read-plain-bytes.ts";
+import { readPlainBytes } from "./read-project.ts";
 
 /** Of one `.gitignore`. */
 const maxIgnoreBytes = 1024 * 1024;

@@ -1,18 +1,43 @@
-import type { BigIntStats } from "node:fs";
+import { watch, type FSWatcher, type BigIntStats } from "node:fs";
+import type { HostFolder } from "../../base/host-folder.ts";
 import { formatBytes } from "../../base/bytes.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { FolderTaking, TreeFilter } from "../../sandbox/copy/read-host-tree.ts";
-import type { FolderWatch } from "./folder-watches.ts";
+
+/** Watches one folder, without those in it. */
+export interface FolderWatch {
+  close(): void;
+}
+
+/** Told the name of what has changed in a folder; null: anything, the folder itself as well. */
+type OnChange = (name: string | null) => void;
+
+/**
+ * Watches a folder that is open, wherever its name leads to meanwhile; null where the system watches no more. What it tells
+ * is a hint: systems leave out changes when there are too many.
+ */
+export function watchFolder(folder: HostFolder, onChange: OnChange): FolderWatch | null {
+  let watcher: FSWatcher;
+  try {
+    // The last name is what the system calls the folder itself.
+    watcher = watch(`${folder.self.replace(/\/$/, "")}/.`, { persistent: false });
+  } catch {
+    return null;
+  }
+  watcher.on("change", (_, name) => onChange(name === null || name === "." || name === "" ? null : String(name)));
+  watcher.on("error", () => onChange(null));
+  return watcher;
+}
 
 /** A file or link as it was last seen; `stamp` differs whenever it may have changed. */
-export interface KnownFile {
+interface KnownFile {
   readonly kind: "file" | "link";
   readonly stamp: string;
   readonly sizeBytes: number;
 }
 
 /** What is never copied: a FIFO, a socket, a device, or what has no name that can be told. */
-export interface KnownOther {
+interface KnownOther {
   readonly kind: "other";
 }
 

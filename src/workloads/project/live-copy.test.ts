@@ -4,7 +4,7 @@ import path from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { git } from "../../../test/helpers/git.ts";
 import { until } from "../../../test/helpers/until.ts";
-import type { NewTreeEntry } from "../../sandbox/files/file-facts.ts";
+import type { NewTreeEntry } from "../../sandbox/files/file-way.ts";
 import { openPlace } from "../../sandbox/mounts/open-place.ts";
 import { LiveCopy } from "./live-copy.ts";
 

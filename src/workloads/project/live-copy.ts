@@ -2,20 +2,16 @@ import { cancelled } from "../../base/abort.ts";
 import { GloveboxError, isSandboxLoss, errorCode } from "../../errors/glovebox-error.ts";
 import { HostFolder } from "../../base/host-folder.ts";
 import type { SandboxFiles } from "../../sandbox/files/sandbox-files.ts";
-import { maxEntries, type ProjectSource } from "./copy-project.ts";
-import { ignoringFilter } from "./project-tree.ts";
-import { TreeSize, type KnownFolder } from "./known-tree.ts";
-import { LeftOut } from "./left-out.ts";
+import { maxEntries, ignoringFilter, LeftOut, type ProjectSource } from "./copy-project.ts";
+import { TreeSize, watchFolder, type KnownFolder, type FolderWatch } from "./known-tree.ts";
 import { ProjectLook } from "./look-at-project.ts";
 import { PendingChanges } from "./pending-changes.ts";
 import { TrackedFiles } from "./tracked-files.ts";
 import { isSameTracked, type TrackedFolder } from "./tracked-tree.ts";
-import { watchFolder, type FolderWatch } from "./folder-watches.ts";
 import { constants } from "node:fs";
 import { lstat, open, readlink, type FileHandle } from "node:fs/promises";
-import { FolderWay } from "../../sandbox/copy/folder-way.ts";
-import { linkTargetOnHost, modeOnHost } from "../../sandbox/copy/host-facts.ts";
-import type { NewTreeEntry } from "../../sandbox/files/file-facts.ts";
+import { FolderWay, linkTargetOnHost, modeOnHost } from "../../sandbox/copy/on-host.ts";
+import type { NewTreeEntry } from "../../sandbox/files/file-way.ts";
 import type { Kit } from "../../base/kit.ts";
 
 /**

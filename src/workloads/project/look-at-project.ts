@@ -1,12 +1,20 @@
 import type { BigIntStats } from "node:fs";
 import { lstat, readdir } from "node:fs/promises";
 import { errorCode } from "../../errors/glovebox-error.ts";
-import { FolderWay } from "../../sandbox/copy/folder-way.ts";
+import { FolderWay } from "../../sandbox/copy/on-host.ts";
 import type { HostFolder } from "../../base/host-folder.ts";
 import type { TreeFilter } from "../../sandbox/copy/read-host-tree.ts";
-import { watchFolder } from "./folder-watches.ts";
-import { identityOf, namesOf, newFolder, stampOf, type Known, type KnownFolder, type TreeSize } from "./known-tree.ts";
-import type { LeftOut } from "./left-out.ts";
+import {
+  watchFolder,
+  identityOf,
+  namesOf,
+  newFolder,
+  stampOf,
+  type Known,
+  type KnownFolder,
+  type TreeSize,
+} from "./known-tree.ts";
+import type { LeftOut } from "./copy-project.ts";
 import type { PendingChanges } from "./pending-changes.ts";
 
 /** What of a folder is looked at. */

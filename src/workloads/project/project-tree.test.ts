@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { CopyBudget } from "../../sandbox/copy/copy-budget.ts";
 import { HostFolder } from "../../base/host-folder.ts";
 import { readHostTree } from "../../sandbox/copy/read-host-tree.ts";
-import { ignoringFilter } from "./project-tree.ts";
+import { ignoringFilter } from "./copy-project.ts";
 
 const folder = mkdtempSync(path.join(os.tmpdir(), "glovebox-test-"));
 const outside = mkdtempSync(path.join(os.tmpdir(), "glovebox-test-"));

@@ -1,10 +1,10 @@
 import path from "node:path";
 import { HostFolder } from "../../base/host-folder.ts";
 import { isIgnored, rulesOutside, type Rules } from "./ignore-rules.ts";
-import { readPlainBytes } from "./read-plain-bytes.ts";
+import { readPlainBytes } from "./read-project.ts";
 import { readTracked, type TrackedFolder, type TrackedRoom } from "./tracked-tree.ts";
 import { lstat, realpath } from "node:fs/promises";
-import { FolderWay } from "../../sandbox/copy/folder-way.ts";
+import { FolderWay } from "../../sandbox/copy/on-host.ts";
 
 /** Names from a folder down to a place below it, both absolute and normal; null: it is not below. */
 export function namesBelow(folder: string, place: string, platform: NodeJS.Platform): readonly string[] | null {

@@ -1,15 +1,73 @@
 import type { Logger } from "../../base/kit.ts";
-import type { ContainerStats } from "../../engines/container-stats.ts";
-import type { GloveboxError } from "../../errors/glovebox-error.ts";
+import type { ErrorType } from "../../errors/catalogue.ts";
+import { toGloveboxError, isSandboxLoss, type GloveboxError } from "../../errors/glovebox-error.ts";
 import { decideOutcome, type Outcome } from "../../sandbox/outcome.ts";
 import type { OpenRun } from "../../sandbox/run-record.ts";
+import type { NetworkReport } from "./network-report.ts";
+import type { ProcessEnd, KeptOutput } from "./watch-process.ts";
+import type { ContainerStats } from "../../engines/container-stats.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
-import type { NetworkReport } from "./explain-network.ts";
-import { logEnding, type RunIds } from "./log-ending.ts";
-import type { KeptOutput, ProcessEnd } from "./watch-process.ts";
+import type { CallOptions } from "../../engines/engine.ts";
+
+/** Whose run it is and where, as far as it is known yet. */
+export interface RunIds {
+  /** Of the run itself, where its caller knows it already. */
+  readonly id?: string | undefined;
+  readonly principal: string;
+  readonly session?: string;
+  readonly environment?: string;
+  /** Left out until there is one. */
+  sandbox?: string;
+  /** The same. */
+  record?: OpenRun;
+}
+
+interface EndingToLog {
+  readonly ids: RunIds;
+  readonly outcome: Outcome;
+  readonly end: Pick<ProcessEnd<KeptOutput>, "exitCode" | "durationMs">;
+  readonly networkReport: Pick<NetworkReport, "denials" | "denialCount">;
+}
+
+/** One line of the log for a run that has ended, with the first of the connections that it was refused (SPEC LG3). */
+export function logEnding(logger: Logger, { ids, outcome, end, networkReport }: EndingToLog): void {
+  const { denials, denialCount } = networkReport;
+  const refused = denials.map(({ rule, target }) => ({ rule, target }));
+  logger.info(
+    {
+      ...idsToLog(ids),
+      outcome,
+      exitCode: end.exitCode,
+      durationMs: end.durationMs,
+      ...(denialCount === 0 ? {} : { refusedCount: denialCount, refused }),
+    },
+    "run ended",
+  );
+}
+
+/** Does the work of a run; if that throws, writes the line that `logEnding` would have written, and throws it on. */
+export async function loggingFailure<T>(logger: Logger, ids: RunIds, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (thrown) {
+    const { errorType, message: reason } = toGloveboxError(thrown);
+    const outcome = outcomes[errorType] ?? "failed";
+    ids.record?.end({ outcome, exitCode: null, durationMs: null, errorType });
+    logger.info({ ...idsToLog(ids), outcome, exitCode: null, errorType, reason }, "run ended");
+    throw thrown;
+  }
+}
+
+/** The verdict on a run that has no result, by its error; any other error: failed. */
+const outcomes: Readonly<Partial<Record<ErrorType, Outcome>>> = {
+  CANCELLED: "cancelled",
+  POLICY_DENIED: "policy_denied",
+  SANDBOX_LOST: "sandbox_lost",
+  ENGINE_UNAVAILABLE: "sandbox_lost",
+};
 
 /** A run whose process has ended, and how to learn the rest. */
-export interface EndedRun<Kept extends KeptOutput> {
+interface EndedRun<Kept extends KeptOutput> {
   readonly sandbox: Pick<Sandbox, "stats" | "state">;
   /** Told of its verdict. */
   readonly record: OpenRun;
@@ -44,7 +102,7 @@ export interface ConcludedRun<Kept extends KeptOutput> extends JudgedRun<Kept> {
   readonly error: GloveboxError | null;
 }
 
-export interface Conclusion<Kept extends KeptOutput> {
+interface Conclusion<Kept extends KeptOutput> {
   readonly ids: RunIds;
   readonly logger: Logger;
   /** The error that goes with the outcome, null when there is nothing to explain. */
@@ -73,6 +131,28 @@ export function concludeRun<Kept extends KeptOutput>(
   const error = explain(run);
   logEnding(logger, { ids, ...run });
   return { ...run, error };
+}
+
+/**
+ * What is read from a sandbox; null when that ends meanwhile. The helper that reads dies with it, which can look as if
+ * there were less to read. @throws as `read`, and CANCELLED
+ */
+export async function unlessLost<T>(
+  sandbox: Pick<Sandbox, "isAlive">,
+  read: Promise<T>,
+  options: CallOptions,
+): Promise<T | null> {
+  try {
+    const found = await read;
+    return (await sandbox.isAlive(options)) ? found : null;
+  } catch (error) {
+    if (isSandboxLoss(error)) return null;
+    throw error;
+  }
+}
+
+function idsToLog({ id: _, record, ...ids }: RunIds): Readonly<Record<string, unknown>> {
+  return record === undefined ? ids : { ...ids, run: record.id, policy: record.policyDigest };
 }
 
 function lost<Kept extends KeptOutput>(end: ProcessEnd<Kept>): ProcessEnd<Kept> {

@@ -2,7 +2,8 @@ import { formatBytes } from "../../base/bytes.ts";
 import { formatDuration } from "../../base/duration.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { Outcome } from "../../sandbox/outcome.ts";
-import { explainDenials, type NetworkReport, type RunSubject } from "./explain-network.ts";
+import { explainDenials, type NetworkReport, type RunSubject } from "./network-report.ts";
+import { shortestRedacted, type Redaction } from "../../policy/redaction.ts";
 
 /** What errors call the thing that ran, and the place where it ran. */
 export interface RunWords {
@@ -14,7 +15,7 @@ export interface RunWords {
   readonly outOfMemory: (limit: string) => string;
 }
 
-export interface EndingToExplain {
+interface EndingToExplain {
   readonly outcome: Outcome;
   readonly words: RunWords;
   readonly timeoutMs: number;
@@ -49,6 +50,17 @@ export function explainEnding(ending: EndingToExplain): GloveboxError | null {
     case "sandbox_lost":
       return ending.isRemoved ? removed(words) : lost(words);
   }
+}
+
+/** What a caller should know about a run's secrets, one sentence each. */
+export function secretWarnings({ found, tooShort }: Redaction): readonly string[] {
+  return [
+    ...found.map((name) => `The value of secret ${name} was replaced by [redacted:${name}] in what the program wrote.`),
+    ...tooShort.map(
+      (name) =>
+        `Secret ${name} has fewer than ${shortestRedacted} bytes: it is not taken out of what the program writes.`,
+    ),
+  ];
 }
 
 function lost({ sandbox, subject, suggestions }: RunWords): GloveboxError {

@@ -4,7 +4,7 @@ import { defaultLimits } from "../../policy/limits.ts";
 import type { Outcome } from "../../sandbox/outcome.ts";
 import { runtimeOf } from "../../languages/language-table.ts";
 import { explainProgram, explainFailure } from "./explain-program.ts";
-import type { NetworkReport } from "./explain-network.ts";
+import type { NetworkReport } from "./network-report.ts";
 
 function explained(
   outcome: Outcome,

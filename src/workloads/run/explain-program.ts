@@ -4,11 +4,10 @@ import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { Limits } from "../../policy/limits.ts";
 import type { NetworkPolicy } from "../../policy/network/network.ts";
 import type { RunnerFile } from "../program/runner-job.ts";
-import { missingModule } from "../program/missing-module.ts";
-import { syntaxFailure } from "../program/syntax-failure.ts";
+import { missingModule, syntaxFailure } from "../program/program-failure.ts";
 import type { JudgedRun } from "./conclude-run.ts";
 import { explainEnding, type RunWords } from "./explain-ending.ts";
-import { explainLostProxy } from "./explain-network.ts";
+import { explainLostProxy } from "./network-report.ts";
 import { canonicalName } from "../../policy/network/domain-names.ts";
 import { hostChosen } from "../../policy/network/egress-policy.ts";
 

@@ -4,7 +4,7 @@ import type { MountSpec } from "../../engines/container-spec.ts";
 import type { EngineName } from "../../engines/engine.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { OpenPlace } from "../../sandbox/mounts/open-place.ts";
-import { canClearSetuidBits } from "../../sandbox/clear-setuid-bits.ts";
+import { canClearSetuidBits } from "../../sandbox/setuid-watch.ts";
 
 /** A folder or file of this machine that the sandbox of one run gets. */
 export interface HostMount {

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { mebibyte } from "../../base/bytes.ts";
 import type { Capabilities } from "../../engines/capabilities.ts";
 import type { Limits } from "../../policy/limits.ts";
-import { openLargeScratch, type ScratchDemand } from "./open-large-scratch.ts";
+import { openLargeScratch, type ScratchDemand } from "./watched-scratch.ts";
 
 class Made extends Error {}
 

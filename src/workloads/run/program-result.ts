@@ -6,8 +6,8 @@ import type { Isolation } from "../../policy/isolation.ts";
 import type { Redaction } from "../../policy/redaction.ts";
 import type { Outcome } from "../../sandbox/outcome.ts";
 import type { ConcludedRun } from "./conclude-run.ts";
-import { networkWarnings } from "./explain-network.ts";
-import { secretWarnings } from "./explain-secrets.ts";
+import { networkWarnings } from "./network-report.ts";
+import { secretWarnings } from "./explain-ending.ts";
 
 /** What became of one program. */
 export interface ProgramResult extends RunResult {

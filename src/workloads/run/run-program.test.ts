@@ -3,8 +3,8 @@ import { expect, it, describe } from "vitest";
 import { unknownStats, type ContainerStats } from "../../engines/container-stats.ts";
 import { OutputQueue } from "../../engines/output-queue.ts";
 import { Redaction } from "../../policy/redaction.ts";
-import { OutputJoint } from "../../sandbox/output-joint.ts";
-import { noNetworkReport } from "./explain-network.ts";
+import { OutputJoint } from "../../sandbox/sandbox-output.ts";
+import { noNetworkReport } from "./network-report.ts";
 import { runProgram, lastNumbers, MemoryUse } from "./run-program.ts";
 import type { WatchedEnd } from "./until-ended.ts";
 

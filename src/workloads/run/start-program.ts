@@ -1,12 +1,17 @@
 import type { NetworkAccess, NetworkGrant } from "../../egress/network-access.ts";
 import type { Process } from "../../engines/engine.ts";
 import type { Denial } from "../../policy/network/denial.ts";
-import { execWithNetwork } from "../../sandbox/exec-with-network.ts";
+import {
+  execWithNetwork,
+  startBeside,
+  type NetworkSandbox,
+  type SharedNetwork,
+} from "../../sandbox/sandbox-network.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
-import type { NetworkSandbox } from "../../sandbox/open-network.ts";
-import { noNetworkReport, type NetworkReport } from "./explain-network.ts";
+import { noNetworkReport, DenialLog, type NetworkReport } from "./network-report.ts";
+import type { NetworkPolicy } from "../../policy/network/network.ts";
 
-export interface ProgramStart {
+interface ProgramStart {
   readonly sandbox: NetworkSandbox & Partial<Pick<Sandbox, "hearNames">>;
   readonly runner: () => Promise<Process>;
   /** Null: no network at all. */
@@ -45,6 +50,62 @@ export async function startProgram(start: ProgramStart): Promise<StartedProgram>
   };
 }
 
+/** The part of `NetworkAccess` that a run needs. */
+export type GrantNetwork = Pick<NetworkAccess, "grant">;
+
+interface NetworkedStart extends Omit<ProgramStart, "sandbox"> {
+  /** What the grant was given for. */
+  readonly network: NetworkPolicy;
+}
+
+/** A sandbox in which several programs run, and the network that they share where each has none of its own. */
+interface NetworkedSandbox {
+  readonly sandbox: Sandbox;
+  readonly sharedNetwork: SharedNetwork;
+}
+
+/**
+ * Starts a program in such a sandbox with its network: its own, or where all programs of the sandbox share one, a
+ * part in that.
+ * @throws POLICY_DENIED when programs with another network share it, and what `startProgram` throws
+ */
+export async function startNetworked(live: NetworkedSandbox, start: NetworkedStart): Promise<StartedProgram> {
+  const { sandbox, sharedNetwork } = live;
+  if (sandbox.capabilities.execNetwork !== "shared") return startProgram({ ...start, sandbox });
+  const { grant, network: policy, runner, redact, signal } = start;
+  const denials = new DenialLog(start.onDenied);
+  const part = sharedNetwork.join({
+    policy,
+    redact,
+    onDenied: (denial) => denials.add(denial),
+  });
+  try {
+    if (grant === null) {
+      const started = await startProgram({ ...start, sandbox });
+      return {
+        ...started,
+        [Symbol.dispose]: () => {
+          started[Symbol.dispose]();
+          part.leave();
+        },
+      };
+    }
+    const opening = part.open({ sandbox, grant, signal });
+    const { process, network } = await startBeside(() => runner(), opening);
+    return {
+      process,
+      networkReport: async () => {
+        await network.settle();
+        return denials.report(network.isLost);
+      },
+      [Symbol.dispose]: () => part.leave(),
+    };
+  } catch (error) {
+    part.leave();
+    throw error;
+  }
+}
+
 /** Hears from the start on which names it looks up: it may look for one at once. */
 async function startWithoutNetwork({ sandbox, runner, redact }: ProgramStart): Promise<StartedProgram> {
   const lookedUp: string[] = [];
@@ -64,6 +125,3 @@ async function startWithoutNetwork({ sandbox, runner, redact }: ProgramStart): P
     throw error;
   }
 }
-
-/** The part of `NetworkAccess` that a run needs. */
-export type GrantNetwork = Pick<NetworkAccess, "grant">;

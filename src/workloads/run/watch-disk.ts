@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "../../base/kit.ts";
-import type { GrowthWatch } from "../../sandbox/growth-watch.ts";
+import { GrowthWatch, type GrowthWatchOptions } from "../../sandbox/growth-watch.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
 
 /** Time between two looks while something runs (SPEC RT6), and while nothing is known to. */
 const everyMs = { busy: 1_000, idle: 5_000 };
 
-export interface DiskWatch {
+interface DiskWatch {
   readonly sandbox: Pick<Sandbox, "id" | "writtenBytes" | "writtenFolder">;
   readonly limitBytes: number;
   /** Null: nothing can be written to the project. */
@@ -48,6 +48,21 @@ export async function watchDisk(watch: DiskWatch): Promise<void> {
     }
     await sleep(isBusy() ? everyMs.busy : everyMs.idle, undefined, { signal, ref: false }).catch(() => undefined);
   }
+}
+
+/**
+ * Watches the folder of what a container's programs have written to its root, which was empty at first, for more files and
+ * folders than a number; its bytes are known otherwise.
+ */
+export function rootWatch(
+  { executable, platform, now }: Pick<GrowthWatchOptions, "executable" | "platform" | "now">,
+  files: number,
+): (folder: string) => GrowthWatch {
+  const limits = { bytes: Number.POSITIVE_INFINITY, files };
+  return (folder) => {
+    const place = { stablePath: folder, realPath: folder };
+    return new GrowthWatch({ place, limits, startsEmpty: true, executable, platform, now });
+  };
 }
 
 async function lookForExcess(

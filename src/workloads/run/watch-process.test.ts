@@ -5,7 +5,7 @@ import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { OutputChunk, Process } from "../../engines/engine.ts";
 import { OutputQueue } from "../../engines/output-queue.ts";
 import { Redaction } from "../../policy/redaction.ts";
-import { OutputJoint } from "../../sandbox/output-joint.ts";
+import { OutputJoint } from "../../sandbox/sandbox-output.ts";
 import { watchProcess, type RunLimits, type WatchedProcess } from "./watch-process.ts";
 
 const limits: RunLimits = { timeoutMs: 5_000, drainMs: 20, monotonicMs: () => 0, end: () => Promise.resolve() };

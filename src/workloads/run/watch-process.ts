@@ -3,7 +3,7 @@ import { kibibyte } from "../../base/bytes.ts";
 import { feedStream } from "../../base/streams/chunks.ts";
 import type { OutputChunk, Process } from "../../engines/engine.ts";
 import type { Redaction } from "../../policy/redaction.ts";
-import { redactedOutput } from "../../sandbox/redacted-output.ts";
+import { redactedOutput } from "../../sandbox/sandbox-output.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
 import { untilEnded, type EndLimits, type WatchedEnd } from "./until-ended.ts";
 

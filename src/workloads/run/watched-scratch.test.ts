@@ -3,8 +3,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { gibibyte, mebibyte } from "../../base/bytes.ts";
-import { DiskScratch } from "../../sandbox/disk-scratch.ts";
-import type { Room } from "../../sandbox/disk-room.ts";
+import { DiskScratch, type Room } from "../../sandbox/disk-scratch.ts";
 import { WatchedScratch } from "./watched-scratch.ts";
 
 const quiet = (): void => undefined;

@@ -4,10 +4,11 @@ import type { MountSpec } from "../../engines/container-spec.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import { GrowthWatch } from "../../sandbox/growth-watch.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
-import type { DiskScratch, ScratchFolder } from "../../sandbox/disk-scratch.ts";
-import { readRoom, reserveOf, type Room } from "../../sandbox/disk-room.ts";
+import { readRoom, reserveOf, type DiskScratch, type ScratchFolder, type Room } from "../../sandbox/disk-scratch.ts";
 import { watchDisk, type DiskExcess } from "./watch-disk.ts";
 import type { Kit } from "../../base/kit.ts";
+import type { Capabilities } from "../../engines/capabilities.ts";
+import type { Limits } from "../../policy/limits.ts";
 
 export interface WatchedScratchOptions extends Pick<Kit, "logger" | "now" | "platform" | "executable"> {
   readonly diskScratch: Pick<DiskScratch, "make">;
@@ -115,6 +116,33 @@ export class WatchedScratch implements AsyncDisposable {
       this.#options.logger.warn({ err: error }, "scratch was not removed");
     }
   }
+}
+
+/** The scratch that a run or a session will have. */
+export interface ScratchDemand {
+  readonly limits: Limits;
+  /** Whether its size was requested by name, in the request or the configuration. */
+  readonly isDiskNamed: boolean;
+  /** Further folders that share it with the working and the temporary folder; default: none. */
+  readonly folders?: readonly string[] | undefined;
+}
+
+/**
+ * Scratch on this machine's disk where more is asked for by name than memory has room for (SPEC LI1). Null where the
+ * engine's own is large enough or no other can be had: then the result says how large it is.
+ */
+export type OpenLargeScratch = (demand: ScratchDemand, capabilities: Capabilities) => Promise<WatchedScratch | null>;
+
+interface LargeScratchParts extends Omit<WatchedScratchOptions, "diskBytes" | "folders"> {
+  readonly diskScratch: Pick<DiskScratch, "make" | "serves">;
+}
+
+export function openLargeScratch(parts: LargeScratchParts): OpenLargeScratch {
+  return async ({ limits, isDiskNamed, folders }, capabilities) => {
+    const { diskBytes, memoryBytes } = limits;
+    if (!isDiskNamed || diskBytes <= memoryBytes / 2 || !parts.diskScratch.serves(capabilities)) return null;
+    return WatchedScratch.open({ ...parts, diskBytes, folders });
+  };
 }
 
 function diskIsFull(room: Room): GloveboxError {

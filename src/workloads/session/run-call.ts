@@ -1,31 +1,48 @@
-import type { RuntimeName } from "../../languages/language-table.ts";
+import { runtimeOf, type RuntimeName } from "../../languages/language-table.ts";
+import { runsInterpretersOnly } from "../../engines/capabilities.ts";
+import { checkMainFile } from "../../languages/main-file.ts";
+import { temporaryFolder } from "../../policy/scratch.ts";
+import { packagesFolder, codeFolder } from "../../policy/profile.ts";
+import type { Outcome } from "../../sandbox/outcome.ts";
+import { joinedModules } from "../../languages/imported-modules.ts";
+import type { ImportsAhead } from "../program/waiting-runner.ts";
+import { programVariables, type SessionSandbox } from "./session-sandbox.ts";
+import type { SessionCall } from "./session-call.ts";
 import { createId } from "../../base/id.ts";
 import type { NetworkGrant } from "../../egress/network-access.ts";
 import type { ContainerStats } from "../../engines/container-stats.ts";
-import { checkMainFile } from "../../languages/main-file.ts";
 import type { Denial } from "../../policy/network/denial.ts";
 import type { Redaction } from "../../policy/redaction.ts";
-import { codeFolder } from "../../policy/profile.ts";
 import { runnerFailedExitCode, type RunnerFile, type RunnerJob } from "../program/runner-job.ts";
-import { concludeRun } from "../run/conclude-run.ts";
+import { concludeRun, type RunIds } from "../run/conclude-run.ts";
 import { explainProgram } from "../run/explain-program.ts";
-import type { RunIds } from "../run/log-ending.ts";
 import { runResult, type RunResult } from "../run/program-result.ts";
 import { runProgram } from "../run/run-program.ts";
-import { noNetworkReport } from "../run/explain-network.ts";
-import { startNetworked } from "../run/start-networked.ts";
+import { noNetworkReport } from "../run/network-report.ts";
+import { startNetworked } from "../run/start-program.ts";
 import type { OpenRun } from "../../sandbox/run-record.ts";
 import type { Context } from "./variables/contexts.ts";
 import type { InterpreterCall } from "./variables/kept-interpreter.ts";
-import { plainException } from "./variables/plain-exception.ts";
-import type { CallException, Display } from "./variables/read-report.ts";
+import { plainException, type CallException, type Display } from "./variables/read-report.ts";
 import { startInterpreter } from "./variables/start-interpreter.ts";
-import { writableFolders } from "./prepare-next.ts";
-import type { SessionCall } from "./session-call.ts";
-import type { SessionSandbox } from "./session-sandbox.ts";
 import type { Kit } from "../../base/kit.ts";
 
-export interface RunCall extends Pick<Kit, "logger" | "monotonicMs"> {
+/** A call that has ended. */
+interface EndedCall {
+  readonly call: SessionCall;
+  readonly toolchain: RuntimeName;
+  readonly outcome: Outcome;
+  /** Whether background processes of the session are running. */
+  readonly hasProcesses: boolean;
+}
+
+/** Starts the interpreter that waits for the next call, which is likely to be as this one was. */
+export function prepareNext(live: SessionSandbox, ended: EndedCall): void {
+  const { call, toolchain } = ended;
+  live.runner.prepare({ toolchain, mainFile: checkMainFile(undefined, call.language) }, importsAhead(live, ended));
+}
+
+interface RunCall extends Pick<Kit, "logger" | "monotonicMs"> {
   readonly ids: RunIds;
   readonly record: OpenRun;
   readonly call: SessionCall;
@@ -52,7 +69,7 @@ const survivedWarning =
   "Something that the program started may not have ended: the session's sandbox is replaced before the next call; its files are lost and its background processes end.";
 
 /** The outcome of the call, what it displays, and the exception that ended it. */
-export interface CallResult extends RunResult {
+interface CallResult extends RunResult {
   readonly displays: readonly Display[];
   readonly exception: CallException | null;
 }
@@ -156,5 +173,32 @@ function jobOf(live: SessionSandbox, run: RunCall, main: string): RunnerJob {
     // With secrets nothing of an earlier call runs before the code.
     untrusted: call.secrets.length === 0 ? [] : writableFolders(live),
     empties: true,
+  };
+}
+
+/** Folders in which programs of a session can leave files. */
+function writableFolders({ sandbox, profile }: Pick<SessionSandbox, "sandbox" | "profile">): readonly string[] {
+  return [profile.workingDirectory, packagesFolder, temporaryFolder].map((place) => sandbox.folderOf(place));
+}
+
+/** What programs of the session have imported, when it can be imported before the next one comes and harms nobody. */
+function importsAhead(
+  live: SessionSandbox,
+  { call, toolchain, outcome, hasProcesses }: EndedCall,
+): ImportsAhead | undefined {
+  const { importedModules } = runtimeOf(toolchain);
+  if (importedModules === null || runsInterpretersOnly(live.capabilities)) return undefined;
+  // What has not ended by itself may have been delayed by its imports.
+  if (outcome === "completed" || outcome === "failed") {
+    live.modules = joinedModules(live.modules, importedModules(call.code));
+  }
+  // Memory must not be taken from them for what may not be needed.
+  if (live.modules.length === 0 || hasProcesses) return undefined;
+  const { sandbox, profile } = live;
+  return {
+    modules: live.modules,
+    environment: programVariables(live, null, call.hostEnvironment),
+    workingDirectory: sandbox.folderOf(profile.workingDirectory),
+    writableFolders: writableFolders(live),
   };
 }

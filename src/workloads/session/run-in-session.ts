@@ -8,40 +8,37 @@ import type { Redaction } from "../../policy/redaction.ts";
 import { checkMainFile } from "../../languages/main-file.ts";
 import type { Caller, Sandboxes } from "../../sandbox/sandboxes.ts";
 import { compileFiles, type CompiledFiles } from "../program/compile-files.ts";
-import { plainException } from "./variables/plain-exception.ts";
-import type { CallException, Display } from "./variables/read-report.ts";
+import { plainException, type CallException, type Display } from "./variables/read-report.ts";
 import { interpreterKind, notebookOf } from "./variables/start-interpreter.ts";
 import type { MakeNotebookCode } from "./variables/make-notebook-code.ts";
 import { describeWork } from "../run/describe-work.ts";
-import { loggingFailure, type RunIds } from "../run/log-ending.ts";
+import { loggingFailure, type RunIds } from "../run/conclude-run.ts";
 import type { GrantNetwork } from "../run/start-program.ts";
-import { syntaxFailure } from "../program/syntax-failure.ts";
+import { syntaxFailure } from "../program/program-failure.ts";
 import type { CompileTypeScript } from "../program/typescript-compiler.ts";
 import type { Packages } from "../../packages/packages.ts";
-import type { FindImports } from "../program/find-imports.ts";
+import { checkImports, type FindImports } from "../program/provide-packages.ts";
 import { chooseRuntime } from "../../languages/choose-runtime.ts";
 import { checkEngine } from "../program/check-engine.ts";
 import { refusedResult, type RunResult, type ProgramResult } from "../run/program-result.ts";
 import type { ProvideImage } from "../program/ensure-image.ts";
-import type { OpeningListener, OpenSessionOptions } from "./open-session-sandbox.ts";
-import { prepareNext } from "./prepare-next.ts";
-import { programVariables } from "./program-variables.ts";
-import type { OpenLargeScratch } from "../run/open-large-scratch.ts";
-import { runCall } from "./run-call.ts";
+import {
+  programVariables,
+  noExtraNeeds,
+  type OpeningListener,
+  type OpenSessionOptions,
+  type SandboxNeeds,
+  type SessionSandbox,
+} from "./session-sandbox.ts";
+import { prepareNext, runCall } from "./run-call.ts";
+import type { OpenLargeScratch } from "../run/watched-scratch.ts";
 import type { SessionCall, SessionSettings } from "./session-call.ts";
 import type { Session } from "./session.ts";
 import type { Context } from "./variables/contexts.ts";
 import { ecosystemOf, packageName, type Ecosystem } from "../../policy/install-policy.ts";
-import { OptionalPackages, withWayOut } from "../../packages/optional-packages.ts";
-import type { ImportedPackages } from "../../packages/scan-request.ts";
-import { checkImports } from "../program/check-imports.ts";
-import { noExtraNeeds } from "./no-extra-needs.ts";
-import { withPackages, type SessionPackages } from "./session-packages.ts";
-import type { SandboxNeeds } from "./sandbox-needs.ts";
-import type { SandboxPackages } from "./sandbox-packages.ts";
-import type { SessionSandbox } from "./session-sandbox.ts";
-import { isolatedPython } from "../../sandbox/isolated-python.ts";
-import { runSandboxCommand } from "../../sandbox/sandbox-command.ts";
+import { OptionalPackages, withWayOut, type ImportedPackages } from "../../packages/imported-packages.ts";
+import { withPackages, type SessionPackages, type SandboxPackages } from "./session-packages.ts";
+import { isolatedPython, runSandboxCommand } from "../../sandbox/sandbox-command.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
 
 /** What a sandbox's Python has of its own, and what is in the working folder: nobody else's packages. */

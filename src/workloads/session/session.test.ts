@@ -1,9 +1,8 @@
 import { describe, expect, it, vi } from "vitest";
 import type { WorkArchive, WorkArchives } from "../../sandbox/work-archives.ts";
-import type { SandboxPackages } from "./sandbox-packages.ts";
-import type { SandboxNeeds } from "./sandbox-needs.ts";
+import type { SandboxPackages } from "./session-packages.ts";
+import type { SandboxNeeds, SessionSandbox } from "./session-sandbox.ts";
 import type { SessionSettings } from "./session-call.ts";
-import type { SessionSandbox } from "./session-sandbox.ts";
 import { Sessions } from "./sessions.ts";
 
 const ignore = (): void => undefined;

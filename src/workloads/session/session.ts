@@ -7,16 +7,17 @@ import type { GivenSecrets } from "../../policy/redaction.ts";
 import { workFolder } from "../../policy/scratch.ts";
 import type { Caller } from "../../sandbox/sandboxes.ts";
 import type { WorkArchive, WorkArchives } from "../../sandbox/work-archives.ts";
-import type { BackgroundProcess, StopOptions } from "../place/background-process.ts";
-import type { BackgroundProcesses, LaunchedProcess } from "../place/background-processes.ts";
-import { CurrentContainer } from "../place/current-container.ts";
-import { Place } from "../place/place.ts";
+import type {
+  BackgroundProcess,
+  StopOptions,
+  BackgroundProcesses,
+  LaunchedProcess,
+} from "../place/background-processes.ts";
+import { CurrentContainer, Place } from "../place/place.ts";
 import type { ProcessSpec } from "../program/command-spec.ts";
-import type { SandboxNeeds } from "./sandbox-needs.ts";
+import type { SandboxNeeds, SessionSandbox } from "./session-sandbox.ts";
 import type { SessionSettings } from "./session-call.ts";
-import type { SandboxPackages } from "./sandbox-packages.ts";
-import { noPackages } from "./session-packages.ts";
-import type { SessionSandbox } from "./session-sandbox.ts";
+import { noPackages, type SandboxPackages } from "./session-packages.ts";
 import { Contexts, type Context } from "./variables/contexts.ts";
 import { mebibyte } from "../../base/bytes.ts";
 import type { ErrorType } from "../../errors/catalogue.ts";

@@ -1,5 +1,5 @@
 import { workFolder } from "../../policy/scratch.ts";
-import { namesBehind } from "./report/numbered-name.ts";
+import { namesBehind } from "./report/test-report.ts";
 
 /** What is ours: reporters and reports. */
 export const reportsFolder: string = `${workFolder}/.glovebox`;

@@ -1,22 +1,25 @@
 import { runLine } from "../dependencies/run-line.ts";
-import { concludeRun, judgeRun } from "../run/conclude-run.ts";
+import { concludeRun, judgeRun, unlessLost } from "../run/conclude-run.ts";
 import { explainEnding, type RunWords } from "../run/explain-ending.ts";
-import { networkWarnings } from "../run/explain-network.ts";
-import { unlessLost } from "../run/unless-lost.ts";
+import { networkWarnings } from "../run/network-report.ts";
 import { beginReporting, bunReport, reporterVariables, reportsFolder } from "./command-variables.ts";
-import { removeReportFile, collectReportFile } from "./report-file.ts";
-import type { PhaseResult, ReadyTests, TestRun, TestsPlace } from "./test-run.ts";
-import { runnerOf, runnerTable, watchedTools } from "./runner-table.ts";
-import { runnerNamedIn, countBunSummaries, findSummary } from "./summary-line.ts";
+import { removeReportFile, collectReportFile, listNames, readWhole } from "./report-file.ts";
+import {
+  uncounted,
+  type PhaseResult,
+  type ReadyTests,
+  type TestRun,
+  type TestsPlace,
+  type CountedTests,
+  type TestsSpec,
+} from "./test-run.ts";
+import { runnerOf, runnerTable, watchedTools, runnerNamedIn, countBunSummaries, findSummary } from "./runner-table.ts";
 import { judgeTests, type EndedTests, type ReportState } from "./verdict.ts";
 import type { CallOptions } from "../../engines/engine.ts";
 import { copyFolder } from "../project/copy-project.ts";
 import { readReports, maxReportBytes, type ReadReports, type RawReport } from "./report/read-reports.ts";
 import { testStatuses, type TestCounts, type TestStatus } from "./report/test-report.ts";
-import { uncounted, type CountedTests } from "./tests-result.ts";
-import type { TestsSpec } from "./tests-spec.ts";
 import type { SandboxFiles } from "../../sandbox/files/sandbox-files.ts";
-import { listNames, readWhole } from "./read-whole.ts";
 import { GloveboxError, invalidField } from "../../errors/glovebox-error.ts";
 import type { CheckedContextFile } from "../../policy/request/context-files.ts";
 import { runSandboxCommand } from "../../sandbox/sandbox-command.ts";
@@ -26,7 +29,7 @@ import { join, relative } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { createId } from "../../base/id.ts";
 import { readPackagedScript } from "../../base/packaged-script.ts";
-import type { NewTreeEntry } from "../../sandbox/files/file-facts.ts";
+import type { NewTreeEntry } from "../../sandbox/files/file-way.ts";
 import { createHash, timingSafeEqual, createHmac } from "node:crypto";
 import type { Kit } from "../../base/kit.ts";
 

@@ -3,9 +3,7 @@ import { spawn } from "node:child_process";
 import { chmod, mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { runnerCommand } from "../../../src/workloads/program/runner-command.ts";
-import { readRunner } from "../../../src/workloads/program/read-runner.ts";
-import { encodeJob, type RunnerFile } from "../../../src/workloads/program/runner-job.ts";
+import { runnerCommand, readRunner, encodeJob, type RunnerFile } from "../../../src/workloads/program/runner-job.ts";
 import type { Program } from "./program.ts";
 
 /** An interpreter on this machine and what it should run. */

@@ -1,11 +1,9 @@
 import { controls, expectedAt, places, type Attack } from "../../../src/workloads/proof/attack.ts";
-import { directAttacks } from "../../../src/workloads/proof/direct-attacks.ts";
+import { directAttacks, programAttacks, bombAttacks } from "../../../src/workloads/proof/attack-groups.ts";
 import { mountAttacks } from "./mount-attacks.ts";
 import { neighbourAttacks } from "./neighbour-attacks.ts";
-import { programAttacks } from "../../../src/workloads/proof/program-attacks.ts";
 import { proxyAttacks } from "./proxy-attacks.ts";
 import { warmAttacks } from "./warm-attacks.ts";
-import { bombAttacks } from "../../../src/workloads/proof/bomb-attacks.ts";
 import { resultAttacks, survivalAttacks } from "./resource-attacks.ts";
 
 /** Every attack that the suite runs. */

@@ -1,16 +1,26 @@
-import type { ContainerSpec, MountSpec, ScratchSpec } from "../../container-spec.ts";
+import { mebibyte } from "../../../base/bytes.ts";
+import { defaultOpenFiles, type ContainerSpec, type MountSpec, type ScratchSpec } from "../../container-spec.ts";
 import { coveredProcPaths, coveredSysPaths } from "../../covered-paths.ts";
 import { supervisorFolder, supervisorPath } from "../../supervised/supervisor-binary.ts";
-import { containerHostname } from "../supervisor-volume.ts";
+import { containerHostname } from "../engine-volumes.ts";
 import type { ImageFacts } from "../images.ts";
-import type { OwnFile } from "../../user-names.ts";
-import { userLimits } from "../../user-limits.ts";
-import type { RuntimeKind } from "../oci-runtime.ts";
-import { hostProcesses, ownFolders, processesOfUser } from "../runtime-needs.ts";
-import { openFilesOf, sharedMemoryBytesOf } from "./container-defaults.ts";
+import { userLimits, type OwnFile } from "../../container-users.ts";
+import { hostProcesses, ownFolders, processesOfUser, type RuntimeKind } from "../oci-runtime.ts";
 import { supervisorCapabilities } from "../../supervised/container/apart-terms.ts";
 
-export interface ContainerConfigOptions {
+const defaultSharedMemoryBytes = 64 * mebibyte;
+
+/** Open files that each process may have. */
+export function openFilesOf({ limits }: ContainerSpec): number {
+  return limits.openFiles ?? defaultOpenFiles;
+}
+
+/** Size of /dev/shm. */
+export function sharedMemoryBytesOf({ sharedMemoryBytes, limits }: ContainerSpec): number {
+  return sharedMemoryBytes ?? Math.min(defaultSharedMemoryBytes, Math.floor(limits.memoryBytes / 8));
+}
+
+interface ContainerConfigOptions {
   readonly wording: ConfigWording;
   readonly seccompProfile: object;
   /**

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parseCgroupPlaces } from "../../cgroups/cgroup-places.ts";
-import { findGroup, groupCounters } from "./group-stats.ts";
+import { parseCgroupPlaces, findGroup, groupCounters } from "../../control-groups.ts";
 
 const id = "f8f56f4da8bf";
 const version1 = parseCgroupPlaces(

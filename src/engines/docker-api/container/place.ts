@@ -5,25 +5,30 @@ import type { ContainerSpec } from "../../container-spec.ts";
 import { unknownStats, type ContainerStats } from "../../container-stats.ts";
 import type { CallOptions, ContainerState, ExecSpec } from "../../engine.ts";
 import type { ContainerStart, EngineContainer } from "../../supervised/container/engine-container.ts";
-import type { GroupCounters } from "../../cgroups/group-counters.ts";
+import {
+  groupCounters,
+  groupOf,
+  ownPlaces,
+  socketBytes,
+  socketLimitFile,
+  type GroupCounters,
+} from "../../control-groups.ts";
 import type { Dialect } from "../dialect.ts";
 import type { Api } from "../http/api.ts";
-import { refusalReason } from "../http/api-error.ts";
-import type { ApiAnswer } from "../http/api-request.ts";
-import { commitContainer } from "../commit-container.ts";
-import { mountExchanged, verifyMounts, type MountFinding } from "../verify-mounts.ts";
-import { writtenFolder } from "../written-folder.ts";
-import { containerPath, type ContainerLink } from "./container-link.ts";
-import type { InspectAnswer } from "./container-state.ts";
+import { refusalReason, createDemuxer, type ApiAnswer } from "../http/api-answer.ts";
+import {
+  commitContainer,
+  containerPath,
+  inspectContainer,
+  removeContainer,
+  type ContainerLink,
+  type InspectAnswer,
+} from "./container-link.ts";
+import { mountExchanged, verifyMounts, writtenFolder, type MountFinding } from "../engine-mounts.ts";
 import { assertSupervisable } from "./supervisor-terms.ts";
 import type { RuntimeKind } from "../oci-runtime.ts";
-import { groupCounters, groupOf, ownPlaces } from "./group-stats.ts";
-import { inspectContainer } from "./inspect-container.ts";
-import { removeContainer } from "./remove-container.ts";
 import { uninterrupted } from "./uninterrupted.ts";
-import { createDemuxer } from "../http/demuxer.ts";
 import { writeFile } from "node:fs/promises";
-import { socketBytes, socketLimitFile } from "../../cgroups/socket-limit.ts";
 import { lostError } from "../../supervised/container/container-errors.ts";
 
 /** The part of an event that is read. */

@@ -4,16 +4,14 @@ import { cancelled, throwIfCancelled, untilCancelled, Deadline } from "../../../
 import { mebibyte } from "../../../base/bytes.ts";
 import { errorCode, GloveboxError } from "../../../errors/glovebox-error.ts";
 import type { EngineName } from "../../engine.ts";
-import { consistentStatus, statusError } from "./api-error.ts";
-import type { ApiAnswer, ApiRequest } from "./api-request.ts";
+import { consistentStatus, statusError, type ApiAnswer, type ApiRequest } from "./api-answer.ts";
 import type { Endpoint, SshEndpoint, SshTarget } from "./endpoint.ts";
-import { unavailableError, type ConnectFailure, type Unavailability } from "./unavailability.ts";
-import { SshError } from "./ssh-failure.ts";
+import { unavailableError, type ConnectFailure, type Unavailability } from "../../unavailability.ts";
+import { SshError, SshStream } from "./ssh-stream.ts";
 import type { Socket } from "node:net";
 import { Readable, type Duplex } from "node:stream";
 import type https from "node:https";
 import { createRequire } from "node:module";
-import { SshStream } from "./ssh-stream.ts";
 
 /**
  * Options of every connection. Nobody is there to answer a question of `ssh`'s, and the other machine gets nothing of this

@@ -1,23 +1,81 @@
+import type { Capabilities, Enforcement } from "../../capabilities.ts";
+import type { Controller } from "../../control-groups.ts";
 import { closeSync, openSync, readFileSync, readdirSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { throwIfCancelled } from "../../../base/abort.ts";
 import { GloveboxError } from "../../../errors/glovebox-error.ts";
-import type { Capabilities } from "../../capabilities.ts";
-import { openBaseNamespace, type BaseNamespace } from "./base-namespace.ts";
-import { findOwnNode } from "../find-node.ts";
+import { openBaseNamespace, type BaseNamespace } from "./mount-namespaces.ts";
+import { findOwnNode, arrangeInterpreters, findPython, type Interpreters } from "../interpreters.ts";
 import { HostBun } from "../host-bun.ts";
 import { Cgroups } from "../cgroups.ts";
-import { firstFreeDescriptor } from "./descriptors.ts";
+import { firstFreeDescriptor } from "./bwrap-arguments.ts";
 import { readHostRoot, readOpenFilesCeiling, type HostRoot } from "./host-root.ts";
 import { findHostTools, type HostTools } from "./host-tools.ts";
-import { arrangeInterpreters, type Interpreters } from "../interpreters.ts";
-import { countsProcessesByNamespace, namespacesCapabilities } from "./namespaces-capabilities.ts";
-import { userLimitsBelow, type UserLimit } from "../../user-limits.ts";
-import type { LocalEngineOptions } from "../local-engine-options.ts";
+import { userLimitsBelow, farUids, HostUids, type UserLimit } from "../../container-users.ts";
+import type { LocalEngineOptions } from "../level.ts";
 import { UserNamespacePool } from "./user-namespace-pool.ts";
-import { farUids, HostUids } from "../../host-uids.ts";
 import { supervisorBinary, type SupervisorBinary } from "../../supervised/supervisor-binary.ts";
-import { findPython } from "../python-installation.ts";
+
+interface NamespacesAbilities {
+  /** Controllers whose groups we may make. */
+  readonly controllers: ReadonlySet<Controller>;
+  /** Whether the CPU time of those groups is counted. */
+  readonly countsCpuTime: boolean;
+  /** Whether the kernel counts a user's processes in each user namespace by itself (Linux 5.14). */
+  readonly countsProcessesByNamespace: boolean;
+  /** Whether programs are another user than the supervisor: where we are root. */
+  readonly isApart: boolean;
+  /** Whether programs have Node, beside Bun, which they always have. */
+  readonly hasNode: boolean;
+}
+
+const limitsAdvice =
+  "For hard limits, let Glovebox create control groups: run it as root, or under systemd with Delegate=yes.";
+
+const sharedNote =
+  "Engine local runs programs as the user of the process that watches over them, because Glovebox is not root: a program can end others of its own sandbox, whose calls then say that the sandbox was lost.";
+
+/** What the embedded engine enforces at level `namespaces`, with and without control groups. */
+export function namespacesCapabilities(abilities: NamespacesAbilities): Capabilities {
+  const { controllers, countsCpuTime, countsProcessesByNamespace, isApart, hasNode } = abilities;
+  const processes: Enforcement = countsProcessesByNamespace
+    ? { substitute: "a limit for the user of its programs (rlimit) instead of a control group" }
+    : "no";
+  return {
+    isolation: "namespaces",
+    images: false,
+    supervisor: isApart ? "apart" : "shared",
+    ...(isApart ? {} : { notes: [sharedNote] }),
+    ...(hasNode ? {} : { javascript: "bun" }),
+    seccomp: "yes",
+    noNewPrivileges: "yes",
+    setuidRefusal: "yes",
+    readOnlyRoot: "yes",
+    noNetwork: "yes",
+    memoryLimit: controllers.has("memory")
+      ? "yes"
+      : {
+          substitute: "a check every 50 ms that kills the program if its processes together use more",
+        },
+    cpuLimit: controllers.has("cpu") ? "yes" : "no",
+    pidsLimit: controllers.has("pids") ? "yes" : processes,
+    ...(["memory", "cpu", "pids"].every((name) => controllers.has(name as Controller)) ? {} : { limitsAdvice }),
+    scratch: "memory",
+    diskLimit: "no",
+    hostPaths: true,
+    oomReporting: true,
+    cpuReporting: countsCpuTime,
+    execUser: false,
+    ...(isApart ? { helperUser: true } : {}),
+    execNetwork: "shared",
+  };
+}
+
+/** Whether a kernel's release, such as `5.15.0-91-generic`, counts RLIMIT_NPROC in each user namespace by itself. */
+export function countsProcessesByNamespace(release: string): boolean {
+  const [major = 0, minor = 0] = release.split(".").map((part) => Number.parseInt(part, 10));
+  return major > 5 || (major === 5 && minor >= 14);
+}
 
 /** Everything that the engine knows about its host and keeps open on it. */
 export interface BubblewrapHost {
@@ -115,60 +173,6 @@ export function explainFailure(said: string): GloveboxError {
   });
 }
 
-async function openBase(options: Parameters<typeof openBaseNamespace>[0]): Promise<BaseNamespace> {
-  try {
-    return await openBaseNamespace(options);
-  } catch (error) {
-    if (error instanceof GloveboxError) throw error;
-    throw explainFailure((error as Error).message);
-  }
-}
-
-function isAtLeast(version: string, major: number, minor: number): boolean {
-  const [, had = 0, and = 0] = /(?<!\d)(\d+)\.(\d+)/.exec(version)?.map(Number) ?? [];
-  return had > major || (had === major && and >= minor);
-}
-
-/** Node opens everything close-on-exec, but passes on what it inherited itself. */
-function inheritedDescriptors(): readonly number[] {
-  const closesOnExec = 0o2000000;
-  return readdirSync("/proc/self/fd")
-    .map(Number)
-    .filter((descriptor) => {
-      if (descriptor < firstFreeDescriptor) return false;
-      const flags = /^flags:\s+([0-7]+)/m.exec(readText(`/proc/self/fdinfo/${descriptor}`) ?? "")?.[1];
-      return flags !== undefined && (Number.parseInt(flags, 8) & closesOnExec) === 0;
-    });
-}
-
-function readText(path: string): string | null {
-  try {
-    return readFileSync(path, "utf8").trim();
-  } catch {
-    return null;
-  }
-}
-
-async function readSupervisor(architecture: string): Promise<{ supervisor: SupervisorBinary; program: Uint8Array }> {
-  try {
-    const supervisor = supervisorBinary(architecture);
-    return { supervisor, program: await readFile(supervisor.path) };
-  } catch (error) {
-    throw new GloveboxError("ENGINE_UNAVAILABLE", `The embedded engine has no supervisor for ${architecture} here.`, {
-      suggestion: "It runs on x64 and arm64; there, install Glovebox again: a file of its package is missing.",
-      context: { engine: "local", architecture },
-      cause: error,
-    });
-  }
-}
-
-function wrongPlatform(platform: string): GloveboxError {
-  return new GloveboxError("ENGINE_UNAVAILABLE", `The embedded engine needs Linux namespaces; this is ${platform}.`, {
-    suggestion: "Use Docker, Podman or (on macOS) Apple's container on this platform.",
-    context: { engine: "local", platform },
-  });
-}
-
 /** Settings of the kernel that may forbid user namespaces; null where a kernel does not have the setting. */
 interface NamespaceSettings {
   /** /proc/sys/kernel/unprivileged_userns_clone */
@@ -235,4 +239,58 @@ function withoutPaths(said: string): string {
   const lastLine = said.trimEnd().split("\n").at(-1) ?? "";
   const plain = lastLine.replaceAll(/\/[^\s:'"]+/g, "(path)").slice(0, 200);
   return plain === "" ? "it said nothing" : plain;
+}
+
+async function openBase(options: Parameters<typeof openBaseNamespace>[0]): Promise<BaseNamespace> {
+  try {
+    return await openBaseNamespace(options);
+  } catch (error) {
+    if (error instanceof GloveboxError) throw error;
+    throw explainFailure((error as Error).message);
+  }
+}
+
+function isAtLeast(version: string, major: number, minor: number): boolean {
+  const [, had = 0, and = 0] = /(?<!\d)(\d+)\.(\d+)/.exec(version)?.map(Number) ?? [];
+  return had > major || (had === major && and >= minor);
+}
+
+/** Node opens everything close-on-exec, but passes on what it inherited itself. */
+function inheritedDescriptors(): readonly number[] {
+  const closesOnExec = 0o2000000;
+  return readdirSync("/proc/self/fd")
+    .map(Number)
+    .filter((descriptor) => {
+      if (descriptor < firstFreeDescriptor) return false;
+      const flags = /^flags:\s+([0-7]+)/m.exec(readText(`/proc/self/fdinfo/${descriptor}`) ?? "")?.[1];
+      return flags !== undefined && (Number.parseInt(flags, 8) & closesOnExec) === 0;
+    });
+}
+
+function readText(path: string): string | null {
+  try {
+    return readFileSync(path, "utf8").trim();
+  } catch {
+    return null;
+  }
+}
+
+async function readSupervisor(architecture: string): Promise<{ supervisor: SupervisorBinary; program: Uint8Array }> {
+  try {
+    const supervisor = supervisorBinary(architecture);
+    return { supervisor, program: await readFile(supervisor.path) };
+  } catch (error) {
+    throw new GloveboxError("ENGINE_UNAVAILABLE", `The embedded engine has no supervisor for ${architecture} here.`, {
+      suggestion: "It runs on x64 and arm64; there, install Glovebox again: a file of its package is missing.",
+      context: { engine: "local", architecture },
+      cause: error,
+    });
+  }
+}
+
+function wrongPlatform(platform: string): GloveboxError {
+  return new GloveboxError("ENGINE_UNAVAILABLE", `The embedded engine needs Linux namespaces; this is ${platform}.`, {
+    suggestion: "Use Docker, Podman or (on macOS) Apple's container on this platform.",
+    context: { engine: "local", platform },
+  });
 }

@@ -1,12 +1,16 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { readProcessStat, threadsOf, readFromThreads } from "../../../base/process-stat.ts";
 import { unknownStats, type ContainerStats } from "../../container-stats.ts";
-import { childrenOf, familyOf } from "./process-family.ts";
-import { readFileSync } from "node:fs";
 import { kibibyte } from "../../../base/bytes.ts";
-import { readFromThreads } from "../../../base/process-stat.ts";
 
-/** Memory of a process and everything it has started, as far as the kernel reports it for each process. */
-function familyMemoryBytes(processId: number): number {
-  return [processId, ...familyOf(processId)].reduce((sum, id) => sum + (readFromThreads(id, readOwnMemory) ?? 0), 0);
+/** Process id of the parent, or null when there is no such process. */
+export function parentOf(processId: number): number | null {
+  return readProcessStat(processId)?.parentId ?? null;
+}
+
+/** The only child of a process that has at most one, or null. */
+export function childOf(processId: number): number | null {
+  return childrenOf(processId, processId)[0] ?? null;
 }
 
 /**
@@ -18,16 +22,7 @@ export function ownMemoryBytes(status: string): number | null {
   return counts.length === 0 ? null : counts.reduce((sum, [, count]) => sum + Number(count) * kibibyte, 0);
 }
 
-function readOwnMemory(folder: string): number | null {
-  try {
-    return ownMemoryBytes(readFileSync(`${folder}/status`, "latin1"));
-  } catch {
-    // It has ended meanwhile.
-    return null;
-  }
-}
-
-export interface SandboxMemoryOptions {
+interface SandboxMemoryOptions {
   /** For all programs of the sandbox together. */
   readonly limitBytes: number;
   /** The supervisor as the host numbers it; null: there is none. */
@@ -102,5 +97,58 @@ export class SandboxMemory {
     } finally {
       this.#isEnding = false;
     }
+  }
+}
+
+/**
+ * Everything that a process has started and that still runs, as far as one look shows; processes that have ended are
+ * left out.
+ */
+function familyOf(processId: number): readonly number[] {
+  const family: number[] = [];
+  const parents = [processId];
+  for (let parent = parents.pop(); parent !== undefined; parent = parents.pop()) {
+    for (const thread of threadsOf(parent)) {
+      const alive = childrenOf(parent, thread).filter((child) => !hasEnded(child));
+      family.push(...alive);
+      parents.push(...alive);
+    }
+  }
+  return family;
+}
+
+/** What a thread of a process has started and has not yet taken leave of. */
+function childrenOf(processId: number, thread: number): readonly number[] {
+  const children = readText(`/proc/${processId}/task/${thread}/children`);
+  if (children !== null) return children.split(" ").filter(Boolean).map(Number);
+  // A kernel without that list (CONFIG_PROC_CHILDREN), or a thread that has ended.
+  if (thread !== processId) return [];
+  const all = readdirSync("/proc").map(Number).filter(Number.isInteger);
+  return all.filter((candidate) => parentOf(candidate) === processId);
+}
+
+function hasEnded(processId: number): boolean {
+  return readProcessStat(processId)?.hasEnded ?? true;
+}
+
+function readText(path: string): string | null {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return null;
+  }
+}
+
+/** Memory of a process and everything it has started, as far as the kernel reports it for each process. */
+function familyMemoryBytes(processId: number): number {
+  return [processId, ...familyOf(processId)].reduce((sum, id) => sum + (readFromThreads(id, readOwnMemory) ?? 0), 0);
+}
+
+function readOwnMemory(folder: string): number | null {
+  try {
+    return ownMemoryBytes(readFileSync(`${folder}/status`, "latin1"));
+  } catch {
+    // It has ended meanwhile.
+    return null;
   }
 }

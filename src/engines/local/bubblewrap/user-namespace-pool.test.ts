@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { programUser } from "../../../policy/profile.ts";
-import { HostUids } from "../../host-uids.ts";
+import { HostUids } from "../../container-users.ts";
 import { UserNamespacePool } from "./user-namespace-pool.ts";
 
 /** None can be made: there is no such tool. */

@@ -1,9 +1,8 @@
 import { closeSync, openSync, writeFileSync } from "node:fs";
 import { programUser, helperUser } from "../../../policy/profile.ts";
-import type { HostUids } from "../../host-uids.ts";
+import type { HostUids } from "../../container-users.ts";
 import { parseProcessUser, type SandboxUser } from "../local-spec.ts";
-import type { HostTools } from "./host-tools.ts";
-import { withSetupProcess } from "./setup-process.ts";
+import { withSetupProcess, type HostTools } from "./host-tools.ts";
 
 const helper = parseProcessUser(helperUser);
 

@@ -1,12 +1,89 @@
+import { readPackagedScript } from "../../../base/packaged-script.ts";
 import { GloveboxError } from "../../../errors/glovebox-error.ts";
-import type { NodeInstallation } from "../find-node.ts";
-import { guardPython } from "./guard-python.ts";
-import type { ArrangeProgram, HostProgram, ProgramRequest } from "./host-program.ts";
+import { runnerOption } from "../../runner-option.ts";
 import { join } from "node:path";
+import { createId } from "../../../base/id.ts";
+import type { HostProgram, ProgramRequest, ArrangeProgram } from "./host-program.ts";
+import type { NodeInstallation } from "../interpreters.ts";
 import { mebibyte } from "../../../base/bytes.ts";
-import { guardFiles } from "./guard-files.ts";
-import { checkOptions, type GuardedOptions } from "./guard-options.ts";
-import { splitRunner } from "./split-runner.ts";
+
+/** Where each guard stands in a container's guard folder, and the parts of its text in this package's `images/preloads`. */
+const guardFiles = {
+  python: {
+    folder: "python",
+    name: "guard.py",
+    parts: ["refusals.py", "paths.py", "files.py", "descriptors.py", "events.py", "unaudited.py", "start.py"],
+  },
+  node: { folder: "node", name: "preload.cjs", parts: ["preload.cjs"] },
+} as const;
+
+/**
+ * Python finds it by its name; it gives the guard a name of its own, which tracebacks of refusals show in place of a
+ * path. Python would report an error of it and go on without a guard.
+ */
+const pythonStarter: GuardText = {
+  folder: guardFiles.python.folder,
+  name: "sitecustomize.py",
+  text: `try:
+    with open(__file__.rpartition("sitecustomize")[0] + "${guardFiles.python.name}", encoding="utf-8") as _guard:
+        _guard = compile(_guard.read(), "<glovebox>", "exec")
+except BaseException as _error:
+    import os
+    os.write(2, ("glovebox preload: %r\\n" % _error).encode("utf-8", "replace"))
+    os._exit(125)
+exec(_guard)
+`,
+};
+
+/** A guard's text and its place below the guard folder. */
+export interface GuardText {
+  readonly folder: string;
+  readonly name: string;
+  readonly text: string;
+}
+
+/** The guards' texts. */
+export async function readGuards(): Promise<readonly GuardText[]> {
+  const guards = Object.values(guardFiles).map(async ({ folder, name, parts }) => {
+    const source = new URL(`../../../../images/preloads/${folder}/`, import.meta.url);
+    const texts = await Promise.all(parts.map((part) => readPackagedScript(new URL(part, source))));
+    return { folder, name, text: texts.join("\n") };
+  });
+  return [pythonStarter, ...(await Promise.all(guards))];
+}
+
+/** Which options of an interpreter leave its guard in place. */
+interface GuardedOptions {
+  readonly interpreter: string;
+  /** Options without a value. */
+  readonly plain: ReadonlySet<string>;
+  /** Options after which nothing is an option of the interpreter any more: the program, or its name, follows. */
+  readonly last: ReadonlySet<string>;
+}
+
+/** A command, apart from the text of the runner that it may begin with. */
+interface CommandWithRunner {
+  /** Empty for none. */
+  readonly runner: string;
+  /** What stands after the interpreter's name. */
+  readonly rest: readonly string[];
+}
+
+/**
+ * Takes the runner out of an interpreter's arguments.
+ * @hostileText Exported for the test that feeds it.
+ */
+export function splitRunner(values: readonly string[]): CommandWithRunner {
+  const [first = ""] = values;
+  if (!first.startsWith(runnerOption)) return { runner: "", rest: values };
+  return { runner: first.slice(runnerOption.length), rest: values.slice(1) };
+}
+
+const pythonOptions: GuardedOptions = {
+  interpreter: "python3",
+  plain: new Set(["-u", "-B", "-O", "-OO", "-q", "-b", "-bb", "-d", "-v"]),
+  last: new Set(["-c", "-m"]),
+};
 
 /** Interpreters of the host that can be guarded; null for one that it has not. */
 export interface GuardedInterpreters {
@@ -39,13 +116,6 @@ export function guardCommand({ python, node }: GuardedInterpreters): ArrangeProg
         );
     }
   };
-}
-
-function missing(what: string, fix: string): GloveboxError {
-  return new GloveboxError("UNSUPPORTED", `The program needs ${what}, which this host does not have.`, {
-    suggestion: `${fix}, or use Docker or Podman.`,
-    context: { engine: "local", missing: "interpreter" },
-  });
 }
 
 /**
@@ -98,7 +168,7 @@ export function checkGuardEnvironment(environment: Readonly<Record<string, strin
   }
 }
 
-const options: GuardedOptions = {
+const nodeOptions: GuardedOptions = {
   interpreter: "node",
   plain: new Set(["--enable-source-maps", "--no-warnings", "--no-deprecation"]),
   last: new Set(["-e", "--eval", "-p", "--print"]),
@@ -114,7 +184,7 @@ const minHeapMib = 16;
  */
 function guardNode(node: NodeInstallation, request: ProgramRequest): HostProgram {
   const { runner, rest } = splitRunner(request.command.slice(1));
-  checkOptions(rest, options);
+  checkOptions(rest, nodeOptions);
   const { writable, readable, guardFolder, memoryBytes, environment } = request;
   // Node looks for package.json beside what it loads, and looking there must be allowed.
   const ownFolder = join(guardFolder, guardFiles.node.folder);
@@ -135,4 +205,58 @@ function guardNode(node: NodeInstallation, request: ProgramRequest): HostProgram
     environment: { ...environment, GLOVEBOX_PRELOAD: JSON.stringify({ runner }) },
     boundsData: false,
   };
+}
+
+/** @throws UNSUPPORTED for an option that could take the guard out */
+function checkOptions(values: readonly string[], { interpreter, plain, last }: GuardedOptions): void {
+  for (const value of values) {
+    if (!value.startsWith("-") || value === "-" || last.has(value)) return;
+    if (plain.has(value)) continue;
+    throw new GloveboxError(
+      "UNSUPPORTED",
+      `Option ${value} of ${interpreter} is not accepted at isolation level preload.`,
+      {
+        suggestion: "Leave the option out, or use an engine with containers.",
+        context: { engine: "local", missing: "programs" },
+      },
+    );
+  }
+}
+
+/**
+ * Starts Python with its guard: a `sitecustomize` that is all of PYTHONPATH, and no folder of the user's own, because
+ * code in there would run before.
+ * @throws UNSUPPORTED for options that would leave the guard out
+ */
+function guardPython(executable: string, request: ProgramRequest): HostProgram {
+  const { runner, rest } = splitRunner(request.command.slice(1));
+  checkOptions(rest, pythonOptions);
+  const { PYTHONPATH: ownPath = "", ...environment } = request.environment;
+  const settings = {
+    write: request.writable,
+    read: request.readable,
+    threads: request.threads,
+    runner,
+    // There is no such folder, nor can an earlier program have made one: the runner removes the place that it was read from.
+    runner_folder: join(request.temporaryFolder, `.glovebox-${createId("run")}`),
+    python_path: ownPath,
+    arguments: rest,
+  };
+  return {
+    file: executable,
+    arguments: ["-s", ...rest],
+    environment: {
+      ...environment,
+      PYTHONPATH: join(request.guardFolder, guardFiles.python.folder),
+      GLOVEBOX_PRELOAD: JSON.stringify(settings),
+    },
+    boundsData: true,
+  };
+}
+
+function missing(what: string, fix: string): GloveboxError {
+  return new GloveboxError("UNSUPPORTED", `The program needs ${what}, which this host does not have.`, {
+    suggestion: `${fix}, or use Docker or Podman.`,
+    context: { engine: "local", missing: "interpreter" },
+  });
 }

@@ -1,16 +1,19 @@
 import { defaultOpenFiles, type ContainerSpec } from "../../container-spec.ts";
 import type { ExecSpec, Process } from "../../engine.ts";
 import type { ContainerFolder } from "./container-folder.ts";
-import type { ArrangeProgram } from "./host-program.ts";
-import { launchPrefix } from "./launch-prefix.ts";
+import { launchPrefix, type ArrangeProgram } from "./host-program.ts";
 import type { PreloadHost } from "./preload-host.ts";
-import { PreloadRun } from "./preload-run.ts";
+import { PreloadRun, memoryIntervalMs } from "./preload-run.ts";
 import { PreloadStreams } from "./preload-streams.ts";
-import { memoryIntervalMs } from "./memory-use.ts";
 import { spawn } from "node:child_process";
 import { readdirSync, readlinkSync, statSync } from "node:fs";
 import { setTimeout } from "node:timers/promises";
 import { readFromThreads } from "../../../base/process-stat.ts";
+import { unknownStats, type ContainerStats } from "../../container-stats.ts";
+import { formatBytes } from "../../../base/bytes.ts";
+import { HostFolder } from "../../../base/host-folder.ts";
+import { lstat } from "node:fs/promises";
+import { basename, dirname } from "node:path";
 
 /** How a process is recognised as a container's, however it got away from the program that started it. */
 interface StrayMarks {
@@ -36,44 +39,7 @@ export async function endStrays(marks: StrayMarks, platform: NodeJS.Platform): P
   }
 }
 
-function isStray(id: string, { folder, hostUid }: StrayMarks): boolean {
-  const place = readFromThreads(Number(id), readPlace);
-  // Processes that have ended have no folder any more.
-  if (place === null) return false;
-  if (place.startsWith(`${folder}/`)) return true;
-  try {
-    return hostUid !== null && statSync(`/proc/${id}`).uid === hostUid;
-  } catch {
-    // It has ended meanwhile.
-    return false;
-  }
-}
-
-/** Null of a thread that has ended, and of another user's. */
-function readPlace(thread: string): string | null {
-  try {
-    return readlinkSync(`${thread}/cwd`);
-  } catch {
-    return null;
-  }
-}
-
-/** Kills all processes of a user at one moment, so that none of them can start another meanwhile. */
-async function killAllOf(uid: number): Promise<void> {
-  const killer = spawn("/bin/sh", ["-c", "kill -KILL -1"], { uid, gid: uid, cwd: "/", env: {}, stdio: "ignore" });
-  // Where it cannot be started, what a look finds is killed one by one.
-  await new Promise<void>((resolve) => killer.once("error", () => resolve()).once("exit", () => resolve()));
-}
-
-function kill(id: number): void {
-  try {
-    process.kill(id, "SIGKILL");
-  } catch {
-    // It has ended meanwhile.
-  }
-}
-
-export interface PreloadLauncherParts {
+interface PreloadLauncherParts {
   readonly spec: ContainerSpec;
   readonly host: PreloadHost;
   readonly folder: ContainerFolder;
@@ -173,4 +139,225 @@ export class PreloadLauncher {
       streams,
     });
   }
+}
+
+interface MemoryWatchOptions {
+  /** For all programs of a container together. */
+  readonly limitBytes: number;
+  readonly intervalMs: number;
+  /** Those that run now. */
+  readonly runs: ReadonlySet<PreloadRun>;
+}
+
+/**
+ * Replaces a memory limit of the kernel: looks at the memory of a container's programs and, when together they use
+ * more, ends the largest one with everything it started. What is used only between two looks is not seen.
+ */
+class MemoryWatch {
+  readonly #options: MemoryWatchOptions;
+  readonly #ended = new WeakSet<PreloadRun>();
+  /** Highest use seen of all together; null when nothing was seen. */
+  #peakBytes: number | null = null;
+  #kills = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #looking: Promise<number> | undefined;
+
+  constructor(options: MemoryWatchOptions) {
+    this.#options = options;
+  }
+
+  /** To be called when a program has begun. */
+  start(): void {
+    this.#timer ??= setInterval(() => {
+      if (this.#options.runs.size === 0) this.#stop();
+      else void this.#look();
+    }, this.#options.intervalMs).unref();
+  }
+
+  /** Looks now. */
+  async stats(): Promise<ContainerStats> {
+    const memoryBytes = await this.#look();
+    return { ...unknownStats, memoryBytes, memoryPeakBytes: this.#peakBytes, oomKills: this.#kills };
+  }
+
+  #stop(): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  #look(): Promise<number> {
+    this.#looking ??= this.#measure().finally(() => (this.#looking = undefined));
+    return this.#looking;
+  }
+
+  async #measure(): Promise<number> {
+    const uses = await Promise.all(
+      [...this.#options.runs].map(async (run) => ({
+        run,
+        ...((await run.readMemory()) ?? { bytes: 0, peakBytes: 0 }),
+      })),
+    );
+    const [largest] = uses.toSorted((a, b) => b.bytes - a.bytes);
+    if (largest === undefined) return 0;
+    const total = uses.reduce((sum, { bytes }) => sum + bytes, 0);
+    this.#peakBytes = Math.max(this.#peakBytes ?? 0, total, ...uses.map(({ peakBytes }) => peakBytes));
+    if (total > this.#options.limitBytes) this.#end(largest.run);
+    return total;
+  }
+
+  #end(run: PreloadRun): void {
+    if (this.#ended.has(run)) return;
+    this.#ended.add(run);
+    this.#kills++;
+    const limit = formatBytes(this.#options.limitBytes);
+    void run.endFor(`the program was killed because it used more than ${limit} of memory`);
+  }
+}
+
+/** Folders in folders, each of which is held open while it is measured. */
+const maxDepth = 500;
+const tooDeep = `folders are more than ${maxDepth} deep, where nothing is measured`;
+
+/**
+ * Bytes that everything below the folders takes on disk; what goes away meanwhile does not count. Their programs may do there what
+ * they like meanwhile: no link is followed, and what they close to themselves is opened again. Infinite for folders too deep to
+ * measure.
+ */
+export async function folderSize(folders: readonly string[], platform: NodeJS.Platform): Promise<number> {
+  let total = 0;
+  const onTooDeep = (): void => void (total = Number.POSITIVE_INFINITY);
+  for (const place of folders) {
+    const stat = await lstat(place).catch(() => null);
+    // From the folder above, which is ours: a program may close its own.
+    const above = stat && (await HostFolder.of({ stablePath: dirname(place) }, platform).catch(() => null));
+    if (above === null) continue;
+    await using opened = above;
+    const found = opened.walk({ maxDepth, reopensOf: stat?.uid, onTooDeep, onTrouble: () => undefined });
+    for await (const entry of found) {
+      if (entry.level === 1 && entry.name !== basename(place)) entry.passBy();
+      else if (!entry.stat.isDirectory()) total += sizeOnDisk(entry.stat);
+    }
+  }
+  return total;
+}
+
+interface DiskWatchOptions {
+  /** Real paths. */
+  readonly folders: readonly string[];
+  readonly platform: NodeJS.Platform;
+  /** For all of them together. */
+  readonly limitBytes: number;
+  /** Programs that run now. */
+  readonly runs: ReadonlySet<PreloadRun>;
+}
+
+/** How often the folders are measured (SPEC RT6). */
+const intervalMs = 1_000;
+
+/** Replaces a limit for folders that the kernel does not limit: ends all programs when their files use more. */
+class DiskWatch {
+  readonly #options: DiskWatchOptions;
+  #timer: NodeJS.Timeout | undefined;
+  #measuring = false;
+
+  constructor(options: DiskWatchOptions) {
+    this.#options = options;
+  }
+
+  /** To be called when a program has begun. */
+  start(): void {
+    this.#timer ??= setInterval(() => {
+      if (this.#options.runs.size === 0) this.#stop();
+      else if (!this.#measuring) void this.#measure();
+    }, intervalMs).unref();
+  }
+
+  #stop(): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  async #measure(): Promise<void> {
+    const { folders, platform, limitBytes, runs } = this.#options;
+    this.#measuring = true;
+    const bytes = await folderSize(folders, platform).catch(() => 0);
+    this.#measuring = false;
+    if (bytes <= limitBytes) return;
+    const what = Number.isFinite(bytes) ? `files take more than ${formatBytes(limitBytes)}` : tooDeep;
+    const reason = `the program was killed because its ${what}`;
+    await Promise.all([...runs].map((run) => run.endFor(reason)));
+  }
+}
+
+interface UsageWatchesOptions {
+  readonly spec: ContainerSpec;
+  readonly launcher: PreloadLauncher;
+  /** Programs that run now. */
+  readonly runs: ReadonlySet<PreloadRun>;
+}
+
+/** The watches over one container, for what the kernel does not limit there. */
+export class UsageWatches {
+  readonly #memory: MemoryWatch | null;
+  readonly #disk: DiskWatch | null;
+
+  constructor({ spec, launcher, runs }: UsageWatchesOptions) {
+    const { memoryIntervalMs: intervalMs, unlimitedFolders: folders, platform } = launcher;
+    const scratchBytes = spec.scratch.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+    this.#memory =
+      intervalMs === null ? null : new MemoryWatch({ limitBytes: spec.limits.memoryBytes, intervalMs, runs });
+    this.#disk = folders.length === 0 ? null : new DiskWatch({ folders, platform, limitBytes: scratchBytes, runs });
+  }
+
+  /** To be called when a program has begun; they stop by themselves. */
+  start(): void {
+    this.#memory?.start();
+    this.#disk?.start();
+  }
+
+  async stats(): Promise<ContainerStats> {
+    return this.#memory === null ? unknownStats : this.#memory.stats();
+  }
+}
+
+function isStray(id: string, { folder, hostUid }: StrayMarks): boolean {
+  const place = readFromThreads(Number(id), readPlace);
+  // Processes that have ended have no folder any more.
+  if (place === null) return false;
+  if (place.startsWith(`${folder}/`)) return true;
+  try {
+    return hostUid !== null && statSync(`/proc/${id}`).uid === hostUid;
+  } catch {
+    // It has ended meanwhile.
+    return false;
+  }
+}
+
+/** Null of a thread that has ended, and of another user's. */
+function readPlace(thread: string): string | null {
+  try {
+    return readlinkSync(`${thread}/cwd`);
+  } catch {
+    return null;
+  }
+}
+
+/** Kills all processes of a user at one moment, so that none of them can start another meanwhile. */
+async function killAllOf(uid: number): Promise<void> {
+  const killer = spawn("/bin/sh", ["-c", "kill -KILL -1"], { uid, gid: uid, cwd: "/", env: {}, stdio: "ignore" });
+  // Where it cannot be started, what a look finds is killed one by one.
+  await new Promise<void>((resolve) => killer.once("error", () => resolve()).once("exit", () => resolve()));
+}
+
+function kill(id: number): void {
+  try {
+    process.kill(id, "SIGKILL");
+  } catch {
+    // It has ended meanwhile.
+  }
+}
+
+/** Sparse files take less than their length; Windows tells no blocks. */
+function sizeOnDisk({ blocks, size }: { readonly blocks?: number; readonly size: number }): number {
+  return blocks === undefined ? size : blocks * 512;
 }

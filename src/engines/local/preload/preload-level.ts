@@ -1,14 +1,12 @@
 import type { ContainerSpec } from "../../container-spec.ts";
-import { farUids, HostUids } from "../../host-uids.ts";
-import { killedExitCode, type Level } from "../level.ts";
-import type { LocalEngineOptions } from "../local-engine-options.ts";
-import { readOwner, hasEnded } from "../owner-process.ts";
+import { farUids, HostUids } from "../../container-users.ts";
+import { killedExitCode, type Level, type LocalEngineOptions } from "../level.ts";
+import { readOwner, hasEnded, groupName, parseGroupOwner, type GroupOwner } from "../group-owner.ts";
 import { makeContainerFolder } from "./container-folder.ts";
 import { guardCommand } from "./guard-command.ts";
-import { toolCommand } from "./tool-command.ts";
-import type { WhyPreload } from "./preload-capabilities.ts";
-import { openPreloadHost, type PreloadHost } from "./preload-host.ts";
-import { PreloadLauncher, type PreparedProgram } from "./preload-launcher.ts";
+import { toolCommand } from "./host-program.ts";
+import { openPreloadHost, type WhyPreload, type PreloadHost } from "./preload-host.ts";
+import { PreloadLauncher, UsageWatches, type PreparedProgram } from "./preload-launcher.ts";
 import type { Duplex } from "node:stream";
 import { settlesWithin, throwIfCancelled, untilCancelled } from "../../../base/abort.ts";
 import type { Capabilities } from "../../capabilities.ts";
@@ -22,15 +20,18 @@ import type {
   ProcessExit,
   ProcessSignal,
 } from "../../engine.ts";
-import { attachedAlready, lostError, noConnections, nothingToAttachTo } from "../local-errors.ts";
-import { checkExecSpec } from "../local-spec.ts";
-import { runsNoImages } from "../no-images.ts";
+import {
+  attachedAlready,
+  lostError,
+  noConnections,
+  nothingToAttachTo,
+  checkExecSpec,
+  runsNoImages,
+} from "../local-spec.ts";
 import type { PreloadRun } from "./preload-run.ts";
-import { UsageWatches } from "./usage-watches.ts";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { removeOwnTree, type TreeOwner } from "../../../base/remove-own-tree.ts";
-import { groupName, parseGroupOwner, type GroupOwner } from "../cgroup-names.ts";
 
 /** A program of a container: its streams, and its run once it has been launched. */
 class PreloadProcess implements Process {

@@ -1,12 +1,41 @@
-import { spawn, execFile, type ChildProcess } from "node:child_process";
+import { execFile, spawn, type ChildProcess } from "node:child_process";
+import { readFileSync, readdirSync } from "node:fs";
+import { kibibyte } from "../../../base/bytes.ts";
+import { readFromThreads, readProcessStat } from "../../../base/process-stat.ts";
 import { constants } from "node:os";
 import type { ProcessExit, ProcessSignal } from "../../engine.ts";
-import { readMemory, type MemoryUse } from "./memory-use.ts";
 import type { PreloadStreams } from "./preload-streams.ts";
 import { setTimeout } from "node:timers/promises";
-import { readdirSync } from "node:fs";
 import { promisify } from "node:util";
-import { readProcessStat } from "../../../base/process-stat.ts";
+
+/** Memory of a process, or of several together. */
+interface MemoryUse {
+  readonly bytes: number;
+  readonly peakBytes: number;
+}
+
+/** How often programs are looked at; `ps` costs a process. Null where nothing can be learned. */
+export function memoryIntervalMs(platform: NodeJS.Platform): number | null {
+  if (platform === "linux") return 50;
+  return platform === "win32" ? null : 500;
+}
+
+/** Reads a `status` of `/proc`; null of a thread that has ended, and once a process has given its memory back. */
+export function parseStatus(status: string): MemoryUse | null {
+  const bytes = kibibytesOf(/^VmRSS:\s+(\d+) kB$/m.exec(status));
+  const peakBytes = kibibytesOf(/^VmHWM:\s+(\d+) kB$/m.exec(status));
+  return bytes === null || peakBytes === null ? null : { bytes, peakBytes };
+}
+
+/** Memory of a process now; null when it has ended. */
+export async function readMemory(processId: number, platform: NodeJS.Platform): Promise<MemoryUse | null> {
+  if (platform === "linux") return readFromThreads(processId, readStatus);
+  const output = await new Promise<string>((resolve) => {
+    execFile("/bin/ps", ["-o", "rss=", "-p", String(processId)], { env: {} }, (_error, stdout) => resolve(stdout));
+  });
+  const bytes = kibibytesOf(/^\s*(\d+)\s*$/.exec(output));
+  return bytes === null ? null : { bytes, peakBytes: bytes };
+}
 
 /** Rounds in which a family may still start children while it is being killed. */
 const maxRounds = 50;
@@ -33,22 +62,6 @@ export async function signalFamily(
 /** Windows ends whole trees by itself; without /F it only asks programs with windows. */
 export function taskkillArguments(leader: number, signal: "SIGTERM" | "SIGKILL"): readonly string[] {
   return ["/PID", String(leader), "/T", ...(signal === "SIGKILL" ? ["/F"] : [])];
-}
-
-function send(id: number, signal: NodeJS.Signals): boolean {
-  try {
-    return process.kill(id, signal);
-  } catch {
-    // It has ended, or belongs to another user, which programs cannot achieve.
-    return false;
-  }
-}
-
-function runTaskkill(values: readonly string[]): Promise<void> {
-  return new Promise((resolve) => {
-    // Windows looks for a program in the folder first: one that no project can put a file into. It fails when there is nothing to end.
-    execFile("taskkill", [...values], { cwd: "/", windowsHide: true }, () => resolve());
-  });
 }
 
 /**
@@ -103,22 +116,7 @@ export function parsePs(output: string): readonly ProcessRow[] {
   );
 }
 
-/** Those that have ended are left out. */
-function readProc(): readonly ProcessRow[] {
-  return readdirSync("/proc")
-    .filter((name) => /^\d+$/.test(name))
-    .map((name) => readProcessStat(Number(name)))
-    .filter((stat) => stat !== null)
-    .filter(({ hasEnded }) => !hasEnded)
-    .map(({ processId, parentId, groupId, sessionId }) => ({
-      id: processId,
-      parent: parentId,
-      group: groupId,
-      session: sessionId,
-    }));
-}
-
-export interface PreloadRunOptions {
+interface PreloadRunOptions {
   readonly platform: NodeJS.Platform;
   /** Program and arguments, with all that stands before them. */
   readonly command: readonly string[];
@@ -211,4 +209,48 @@ export class PreloadRun {
     );
     return isMissing ? 127 : 126;
   }
+}
+
+function readStatus(folder: string): MemoryUse | null {
+  try {
+    return parseStatus(readFileSync(`${folder}/status`, "latin1"));
+  } catch {
+    // It has ended meanwhile.
+    return null;
+  }
+}
+
+function kibibytesOf(found: RegExpExecArray | null): number | null {
+  return found?.[1] === undefined ? null : Number(found[1]) * kibibyte;
+}
+
+function send(id: number, signal: NodeJS.Signals): boolean {
+  try {
+    return process.kill(id, signal);
+  } catch {
+    // It has ended, or belongs to another user, which programs cannot achieve.
+    return false;
+  }
+}
+
+function runTaskkill(values: readonly string[]): Promise<void> {
+  return new Promise((resolve) => {
+    // Windows looks for a program in the folder first: one that no project can put a file into. It fails when there is nothing to end.
+    execFile("taskkill", [...values], { cwd: "/", windowsHide: true }, () => resolve());
+  });
+}
+
+/** Those that have ended are left out. */
+function readProc(): readonly ProcessRow[] {
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .map((name) => readProcessStat(Number(name)))
+    .filter((stat) => stat !== null)
+    .filter(({ hasEnded }) => !hasEnded)
+    .map(({ processId, parentId, groupId, sessionId }) => ({
+      id: processId,
+      parent: parentId,
+      group: groupId,
+      session: sessionId,
+    }));
 }

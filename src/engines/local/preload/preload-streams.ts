@@ -1,6 +1,6 @@
+import type { OutputStream } from "../../engine.ts";
 import type { ChildProcessWithoutNullStreams } from "node:child_process";
 import { Writable } from "node:stream";
-import type { OutputStream } from "../../engine.ts";
 import { OutputQueue } from "../../output-queue.ts";
 
 /** How long the streams of an ended program may be silent before we assume that another process holds them. */

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { parseGroupOwner } from "../cgroup-names.ts";
+import { parseGroupOwner } from "../group-owner.ts";
 import { folderPrefix } from "./preload-level.ts";
 
 it("a folder left behind names its maker", () => {

@@ -1,18 +1,25 @@
 import type { Duplex } from "node:stream";
 import { GloveboxError } from "../../../errors/glovebox-error.ts";
-import { encodeFrame } from "../frames/encode-frame.ts";
-import { exitCodes, frameLimits } from "../frames/frame-table.ts";
-import { FrameReader } from "../frames/frame-reader.ts";
 import {
+  encodeFrame,
+  FrameReader,
   ProtocolError,
   type FrameFields,
   type FrameOf,
   type HostFrameName,
   type SupervisorFrame,
 } from "../frames/frame.ts";
+import { exitCodes, frameLimits } from "../frames/frame-table.ts";
 import { readLeft, readNumbers, type LeftProcesses, type SandboxNumbers } from "../frames/tree-records.ts";
-import { shownText, type ChannelEnd, type ChannelEndReason } from "./channel-end.ts";
-import { Connection } from "./connection.ts";
+import {
+  shownText,
+  type ChannelEnd,
+  type ChannelEndReason,
+  type ChannelStream,
+  type Loss,
+  type StreamLink,
+} from "./stream.ts";
+import { Connection, Listener, listeningKinds, type Listening } from "./connection.ts";
 import { FileOperation, fileFrame, type FileRequest } from "./file-operation.ts";
 import {
   helloFault,
@@ -24,12 +31,9 @@ import {
   type SupervisorFacts,
   type SupervisorTerms,
 } from "./hello.ts";
-import { Listener, listeningKinds, type Listening } from "./listener.ts";
-import { fairWindows, type WindowSizes } from "./output-windows.ts";
+import { fairWindows, type WindowSizes } from "./channel-output.ts";
 import { Program, spawnFrame, type ProgramRequest } from "./program.ts";
-import { Pings, Question } from "./questions.ts";
-import type { ChannelStream, Loss, StreamLink } from "./stream.ts";
-import { StreamTable } from "./stream-table.ts";
+import { Pings, Question, StreamTable } from "./stream-table.ts";
 
 /** How often the numbers of a sandbox that are pushed come. */
 const pushEveryMs = 1_000;

@@ -4,8 +4,7 @@ import { text } from "node:stream/consumers";
 import { describe, expect, it } from "vitest";
 import { readyChannel, type OpenedChannel } from "../../../../test/helpers/supervisor-stand-in.ts";
 import { until } from "../../../../test/helpers/until.ts";
-import type { Connection } from "./connection.ts";
-import type { Listener } from "./listener.ts";
+import type { Connection, Listener } from "./connection.ts";
 
 async function connected(): Promise<OpenedChannel & { readonly connection: Connection }> {
   const opened = await readyChannel();

@@ -2,7 +2,7 @@ import { Writable } from "node:stream";
 import { invalidField } from "../../../errors/glovebox-error.ts";
 import { fileFlags, fileVerbs, frameLimits } from "../frames/frame-table.ts";
 import type { FrameFields } from "../frames/frame.ts";
-import { OutputPieces } from "./output-pieces.ts";
+import { OutputPieces } from "./channel-output.ts";
 import {
   readEnd,
   unexpected,

@@ -2,7 +2,7 @@ import { parseMountTable, type MountEntry } from "../../../base/mount-table.ts";
 import type { SyscallArchitecture } from "../../../policy/seccomp/syscalls.ts";
 import { factBits, frameLimits, protocolVersion, setupFlags } from "../frames/frame-table.ts";
 import { ProtocolError, type FrameFields } from "../frames/frame.ts";
-import type { WindowSizes } from "./output-windows.ts";
+import type { WindowSizes } from "./channel-output.ts";
 
 /** `apart`: programs are another user than pid 1 and can regain nothing of it; `shared`: they are the same. */
 export type SupervisorMode = "apart" | "shared";

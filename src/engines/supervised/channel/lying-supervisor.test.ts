@@ -7,9 +7,8 @@ import {
   type OpenedChannel,
   type SupervisorStandIn,
 } from "../../../../test/helpers/supervisor-stand-in.ts";
-import { encodeFrame } from "../frames/encode-frame.ts";
+import { encodeFrame, type FrameFields } from "../frames/frame.ts";
 import { factBits } from "../frames/frame-table.ts";
-import type { FrameFields } from "../frames/frame.ts";
 import { channelTimes, type SupervisorChannel } from "./channel.ts";
 import type { ProgramRequest } from "./program.ts";
 

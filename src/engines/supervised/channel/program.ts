@@ -1,11 +1,10 @@
+import { GloveboxError, invalidField } from "../../../errors/glovebox-error.ts";
+import { frameLimits, ends, spawnFlags } from "../frames/frame-table.ts";
 import { Writable } from "node:stream";
-import { ends, spawnFlags } from "../frames/frame-table.ts";
 import type { FrameFields } from "../frames/frame.ts";
 import type { LeftProcesses } from "../frames/tree-records.ts";
-import { GloveboxError } from "../../../errors/glovebox-error.ts";
 import type { OutputStream, TerminalSize } from "../../engine.ts";
-import { OutputPieces } from "./output-pieces.ts";
-import { spawnStrings, type ProgramStrings } from "./spawn-strings.ts";
+import { OutputPieces } from "./channel-output.ts";
 import {
   readEnd,
   unexpected,
@@ -15,6 +14,30 @@ import {
   type StreamFrame,
   type StreamLink,
 } from "./stream.ts";
+
+/** What a program is started with; nothing is added to it. */
+interface ProgramStrings {
+  /** Program and arguments; a program without a slash is looked up in the PATH of its variables. */
+  readonly command: readonly string[];
+  readonly environment: Readonly<Record<string, string>>;
+  /** Absolute path of the folder that it starts in. */
+  readonly folder: string;
+}
+
+/** Most arguments, and most variables. */
+const maxStrings = 65_535;
+
+/** What a kernel says as E2BIG; no frame has more than Linux takes with its usual stack. */
+export function argumentsTooLong(program: string): GloveboxError {
+  return new GloveboxError(
+    "INVALID_REQUEST",
+    `command: expected arguments and variables that Linux takes, usually at most 131071 bytes each and 2 MiB together (8 bytes more for each), got more for ${JSON.stringify(program.slice(0, 100))} (E2BIG).`,
+    {
+      suggestion: "Pass data on standard input or in a file, or run the program several times with fewer arguments.",
+      context: { field: "command", reason: "E2BIG" },
+    },
+  );
+}
 
 /** A program to start. */
 export interface ProgramRequest extends ProgramStrings {
@@ -29,7 +52,7 @@ export interface ProgramRequest extends ProgramStrings {
 }
 
 /** How a program began. */
-export type ProgramStart =
+type ProgramStart =
   | { readonly isStarted: true; /** Inside. */ readonly pid: number }
   | { readonly isStarted: false; readonly end: StreamEnd };
 
@@ -46,7 +69,7 @@ export interface ProgramExit {
 }
 
 /** How a program's tree ended. */
-export interface TreeEnd {
+interface TreeEnd {
   readonly cpuTimeMs: number;
   readonly maxResidentBytes: number;
 }
@@ -240,4 +263,27 @@ function lostTree(): GloveboxError {
 
 function neverStarted({ stage, errno }: StreamEnd): GloveboxError {
   return new GloveboxError("SANDBOX_LOST", "The program could not be started.", { context: { stage, errno } });
+}
+
+/** Folder, arguments, variables, each ended by NUL. @throws INVALID_REQUEST for what no program can be given */
+function spawnStrings({ command, environment, folder }: ProgramStrings): Buffer {
+  const variables = Object.entries(environment);
+  if (command.length === 0 || command.length > maxStrings) {
+    throw invalidField("command", `1 to ${maxStrings} strings`, `${command.length} strings`);
+  }
+  if (variables.length > maxStrings) {
+    throw invalidField("environment", `at most ${maxStrings} variables`, `${variables.length} variables`);
+  }
+  if (!folder.startsWith("/")) throw invalidField("workingDirectory", "an absolute path", folder);
+  for (const [name] of variables) {
+    if (name === "" || name.includes("=")) throw invalidField("environment", "names without =", name);
+  }
+  const strings = [folder, ...command, ...variables.map(([name, value]) => `${name}=${value}`)];
+  const withNul = strings.find((text) => text.includes("\0"));
+  if (withNul !== undefined) throw invalidField("command", "strings without a NUL byte", withNul);
+  const bytes = Buffer.from(strings.map((text) => `${text}\0`).join(""));
+  if (bytes.length > frameLimits.maxStringsBytes) {
+    throw argumentsTooLong(command[0] ?? "");
+  }
+  return bytes;
 }

@@ -2,7 +2,12 @@ import type { Duplex } from "node:stream";
 import type { ContainerStats } from "../../container-stats.ts";
 import type { CallOptions, ContainerState, EngineName, ExecSpec } from "../../engine.ts";
 import type { ToldStart } from "../channel/hello.ts";
-import type { NetworkTarget } from "./reach-address.ts";
+import type { NetworkTarget } from "./container-network.ts";
+import { settlesWithin, Deadline } from "../../../base/abort.ts";
+import { GloveboxError } from "../../../errors/glovebox-error.ts";
+import type { ChannelEnd, Loss } from "../channel/stream.ts";
+import type { SupervisorChannel } from "../channel/channel.ts";
+import { FolderFiles } from "../folder-files.ts";
 
 /** What a start has found. */
 export interface ContainerStart {
@@ -65,4 +70,96 @@ export interface EngineContainer {
   commit(labels: Readonly<Record<string, string>>, options: CallOptions): Promise<string>;
   /** As `Container.remove`. */
   remove(options: CallOptions): Promise<void>;
+}
+
+/** How long an engine may take to notice an end, and to bring one about. */
+const endMs = 10_000;
+/** How long a supervisor may take to end by itself when its stream has ended. */
+const ownEndMs = 1_000;
+
+/**
+ * What became of a container whose channel is over: ends it, if it has not ended, and asks the engine once why. The place of a
+ * sandbox is free only when the engine confirms its end.
+ */
+export async function containerLoss(place: EngineContainer, end: ChannelEnd, isEndedByUs: boolean): Promise<Loss> {
+  const isGone = await confirmEnd(place);
+  if (isEndedByUs) return { error: null, isGone };
+  const state = await place.inspect({}).catch(() => null);
+  return { error: lossError(place, end, state), isGone };
+}
+
+const openMode = 0o1777;
+const rootMode = 0o755;
+/** Who owns an image's folders; without any capability. */
+const root = { user: 0, group: 0 };
+
+/** Makes the folders that are missing, empties those that are new file systems, and opens all of them to every user. */
+export async function openFolders(
+  channel: SupervisorChannel,
+  { openFolders: folders = [], newFileSystems = [] }: Pick<EngineContainer, "openFolders" | "newFileSystems">,
+): Promise<void> {
+  for (const folder of folders) {
+    const itself = new FolderFiles(() => channel, { folder, ...root });
+    if (newFileSystems.includes(folder)) {
+      await itself.remove("lost+found").catch((error: unknown) => {
+        if (!isMissing(error)) throw error;
+      });
+    }
+    try {
+      await itself.changeMode("", openMode);
+    } catch (error) {
+      if (!isMissing(error)) throw error;
+      await makeFolder(channel, folder);
+      await itself.changeMode("", openMode);
+    }
+  }
+}
+
+async function makeFolder(channel: SupervisorChannel, folder: string): Promise<void> {
+  const top = new FolderFiles(() => channel, { folder: "/", ...root });
+  const make = (): Promise<void> => top.makeFolder(folder.slice(1), { makesFolders: true });
+  try {
+    await make();
+  } catch (error) {
+    if (!(error instanceof GloveboxError) || error.errorType !== "PERMISSION_DENIED") throw error;
+    // Some engines make the root unwritable for its own owner.
+    await top.changeMode("", rootMode);
+    await make();
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof GloveboxError && error.errorType === "NOT_FOUND";
+}
+
+/** Whether the engine says that nothing of it runs; if it does, it is killed. */
+async function confirmEnd(place: EngineContainer): Promise<boolean> {
+  using deadline = new Deadline(3 * endMs);
+  const ended = place.wait({ signal: deadline.signal });
+  const result = ended.then(
+    () => true,
+    () => false,
+  );
+  if (!(await settlesWithin(result, ownEndMs))) await settlesWithin(place.kill(), endMs);
+  const isTold = await settlesWithin(result, endMs);
+  return isTold && (await result);
+}
+
+function lossError({ engine }: EngineContainer, end: ChannelEnd, state: ContainerState | null): GloveboxError {
+  const cause = new Error(`${end.reason}: ${end.detail}`);
+  const context = { engine: engine.name, reason: end.reason };
+  if (end.reason === "refused") {
+    return new GloveboxError(
+      "UNSUPPORTED",
+      `The sandbox on ${engine.title} is not sealed as it must be (${end.detail}), so nothing was run in it.`,
+      { suggestion: "Look into the engine's settings (`glovebox doctor`), or choose another engine.", context, cause },
+    );
+  }
+  if (state?.oomKilled === true) {
+    return new GloveboxError("OOM_KILLED", "The sandbox ran out of memory and was ended.", { context, cause });
+  }
+  return new GloveboxError("SANDBOX_LOST", `The container on ${engine.title} ended for a reason outside Glovebox.`, {
+    context,
+    cause,
+  });
 }

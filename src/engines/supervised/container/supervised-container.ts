@@ -21,16 +21,18 @@ import type { SupervisorTerms } from "../channel/hello.ts";
 import type { Program } from "../channel/program.ts";
 import { FolderFiles } from "../folder-files.ts";
 import type { SandboxNumbers } from "../frames/tree-records.ts";
-import { beginProgram } from "./begin-program.ts";
+import {
+  beginProgram,
+  exitCodeOf,
+  failedProcess,
+  laterProcess,
+  programProcess,
+  startFailure,
+} from "./program-process.ts";
 import { attachedTooLate, notRunning, nothingToAttachTo } from "./container-errors.ts";
-import { containerLoss } from "./container-loss.ts";
-import type { EngineContainer } from "./engine-container.ts";
-import { listenPort } from "./listen-port.ts";
-import { openFolders } from "./open-folders.ts";
+import { containerLoss, openFolders, type EngineContainer } from "./engine-container.ts";
+import { listenPort, reachAddress } from "./container-network.ts";
 import { parseUser, programRequest } from "./program-request.ts";
-import { exitCodeOf, failedProcess, laterProcess, programProcess } from "./program-process.ts";
-import { reachAddress } from "./reach-address.ts";
-import { startFailure } from "./start-failure.ts";
 import { assertPort, connectionLost, nothingListens } from "../../port-errors.ts";
 import { errnoName, type LinuxErrno } from "../frames/linux-errno.ts";
 import { canonicalName } from "../../../policy/network/domain-names.ts";

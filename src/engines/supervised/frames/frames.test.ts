@@ -1,8 +1,14 @@
 import { describe, expect, it } from "vitest";
-import { encodeFrame } from "./encode-frame.ts";
-import { FrameReader } from "./frame-reader.ts";
+import {
+  encodeFrame,
+  FrameReader,
+  fieldsBytes,
+  ProtocolError,
+  type FrameLayout,
+  type FrameName,
+  type FrameOf,
+} from "./frame.ts";
 import { frameLimits, frameTable } from "./frame-table.ts";
-import { fieldsBytes, ProtocolError, type FrameLayout, type FrameName, type FrameOf } from "./frame.ts";
 
 const names = Object.keys(frameTable) as FrameName[];
 const layoutOf = (name: FrameName): FrameLayout => frameTable[name];

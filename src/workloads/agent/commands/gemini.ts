@@ -1,6 +1,11 @@
-import type { AgentFact } from "./agent-fact.ts";
-import { sessionOf, summariseInput } from "./agent-fact.ts";
-import type { AgentProgram, AgentStart, AgentTurn } from "./agent-program.ts";
+import {
+  sessionOf,
+  summariseInput,
+  type AgentFact,
+  type AgentProgram,
+  type AgentStart,
+  type AgentTurn,
+} from "./agent-program.ts";
 import { countAt, objectAt, textAt, type JsonObject } from "./json-fields.ts";
 
 /** https://geminicli.com */

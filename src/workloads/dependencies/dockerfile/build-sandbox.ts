@@ -1,16 +1,49 @@
+import type { ImageOrigin } from "../../../policy/image-reference.ts";
+import type { Capabilities } from "../../../engines/capabilities.ts";
+import type { Engine } from "../../../engines/engine.ts";
+import type { Limits } from "../../../policy/limits.ts";
+import type { Denial } from "../../../policy/network/denial.ts";
+import type { NetworkPolicy } from "../../../policy/network/network.ts";
+import type { Sandboxes, Caller } from "../../../sandbox/sandboxes.ts";
+import type { ProjectSource } from "../../project/copy-project.ts";
+import type { GrantNetwork } from "../../run/start-program.ts";
+import type { Kit } from "../../../base/kit.ts";
 import { RingOutput } from "../../../base/streams/collected-bytes.ts";
 import type { EgressConnection } from "../../../egress/egress-connection.ts";
 import type { NetworkGrant } from "../../../egress/network-access.ts";
 import { Redaction } from "../../../policy/redaction.ts";
 import { temporaryFolder } from "../../../policy/scratch.ts";
-import { openNetwork } from "../../../sandbox/open-network.ts";
+import { openNetwork } from "../../../sandbox/sandbox-network.ts";
 import type { Sandbox } from "../../../sandbox/sandbox.ts";
 import type { SandboxPlan } from "../../../sandbox/sandbox-plan.ts";
-import type { Caller } from "../../../sandbox/sandboxes.ts";
-import { rootWatch } from "../../run/root-watch.ts";
-import { watchDisk, type DiskExcess } from "../../run/watch-disk.ts";
+import { rootWatch, watchDisk, type DiskExcess } from "../../run/watch-disk.ts";
 import { watchProcess } from "../../run/watch-process.ts";
-import type { ImageBuildRequest } from "./build-request.ts";
+
+/** The image of a project's own Dockerfile, to be built or found. */
+export interface ImageBuildRequest extends Omit<ProjectSource, "maxBytes">, Kit {
+  readonly engine: Engine;
+  readonly capabilities: Capabilities;
+  /** Undefined: the engine's own. */
+  readonly ociRuntime: string | undefined;
+  readonly sandboxes: Pick<Sandboxes, "open">;
+  /** Makes sure that the base image exists. */
+  readonly provideImage: (image: string, origin: ImageOrigin) => Promise<void>;
+  readonly network: GrantNetwork;
+  /** The network for RUN. */
+  readonly networkPolicy: NetworkPolicy;
+  /** Limits of the build's sandbox; `diskBytes`: everything written on top of the base. */
+  readonly limits: Limits;
+  /** Of the whole build. */
+  readonly timeoutMs: number;
+  readonly onProgress: (message: string) => void;
+  readonly onDenied: (denial: Denial) => void;
+}
+
+/** An image, and variables for its programs in addition to the image's own. */
+export interface BuiltImage {
+  readonly image: string;
+  readonly environment: Readonly<Record<string, string>>;
+}
 
 /** Maximum files and folders that a build may create. */
 const maxFiles = 1_000_000;
@@ -18,7 +51,7 @@ const keptBytes = 64 * 1024;
 const drainMs = 1_000;
 
 /** The result of a program of the build. */
-export interface BuildStepEnd {
+interface BuildStepEnd {
   readonly exitCode: number | null;
   /** The newest part of both streams. */
   readonly words: string;
@@ -106,6 +139,47 @@ export class BuildSandbox implements AsyncDisposable {
     await this.sandbox.remove();
   }
 }
+
+/** Where the project's files are during the build; they are not part of the image. */
+export const contextFolder = "/.glovebox-context";
+
+/**
+ * Copies what COPY names. Arguments: the target, which ends in a slash where it is a folder; the owner; the mode or nothing;
+ * then patterns, which the shell expands and does not read otherwise. What they lead to is inside the sandbox.
+ */
+export const copyScript = String.raw`
+target=$1; owner=$2; mode=$3; shift 3
+IFS=
+cd ${contextFolder} || exit
+for pattern in "$@"; do
+  for source in ./$pattern; do
+    [ -e "$source" ] || [ -L "$source" ] || { echo "no such file in the project, or it is ignored: $pattern"; exit 1; }
+    chown -hR "$owner" "$source" || exit
+    [ -z "$mode" ] || chmod -R "$mode" "$source" || exit
+    if [ -d "$source" ]; then mkdir -p "$target" && cp -a "$source/." "$target" || exit
+    else
+      case $target in */) mkdir -p "$target" ;; *) mkdir -p "$(dirname "$target")" ;; esac || exit
+      cp -pL "$source" "$target" || exit
+    fi
+  done
+done
+`;
+
+/** Prints user and group as numbers, for the one argument that USER has. */
+export const userScript = String.raw`
+user=\${1%%:*}; group=
+case $1 in *:*) group=\${1#*:} ;; esac
+case $user in
+  *[!0-9]*) uid=$(id -u "$user") && gid=$(id -g "$user") || exit ;;
+  *) uid=$user; gid=$(id -g "$user" 2>/dev/null || echo 0) ;;
+esac
+case $group in
+  '') ;;
+  *[!0-9]*) gid=$(sed -n "s/^$group:[^:]*:\([0-9][0-9]*\):.*/\1/p" /etc/group) ;;
+  *) gid=$group ;;
+esac
+echo "$uid:$gid"
+`.replaceAll("\\${", "${");
 
 /** Root with the capabilities that installers need, as for an environment's setup, and nothing else. */
 function planOf({ limits, ociRuntime, timeoutMs }: ImageBuildRequest, image: string): SandboxPlan {

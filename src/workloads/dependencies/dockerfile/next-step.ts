@@ -1,9 +1,6 @@
 import { posix } from "node:path";
-import { badDockerfile } from "./dockerfile-error.ts";
-import { expandWords, type LookUp } from "./expand-words.ts";
-import { atLine } from "./parse-dockerfile.ts";
+import { badDockerfile, expandWords, atLine, type LookUp, type Instruction } from "./parse-dockerfile.ts";
 import { parsePattern } from "./path-pattern.ts";
-import type { Instruction } from "./split-dockerfile.ts";
 
 /** The state between two instructions. */
 export interface BuildState {

@@ -7,21 +7,25 @@ import { HostFolder } from "../../../base/host-folder.ts";
 import { onHost } from "../../../sandbox/copy/on-host.ts";
 import type { Caller } from "../../../sandbox/sandboxes.ts";
 import { readPlainFile } from "../read-plain-file.ts";
-import type { BuiltImage, ImageBuildRequest } from "./build-request.ts";
-import { BuildSandbox, type BuildProgram } from "./build-sandbox.ts";
-import { contextFolder, copyScript, userScript } from "./build-scripts.ts";
+import {
+  BuildSandbox,
+  contextFolder,
+  copyScript,
+  userScript,
+  type BuiltImage,
+  type ImageBuildRequest,
+  type BuildProgram,
+} from "./build-sandbox.ts";
 import { copyOf, firstState, nextStep, type BuildAction, type BuildState } from "./next-step.ts";
-import { parseDockerfile, type Dockerfile } from "./parse-dockerfile.ts";
+import { parseDockerfile, type Dockerfile, type Instruction } from "./parse-dockerfile.ts";
 import { parsePattern, relate, type PathPattern } from "./path-pattern.ts";
 import { CopyBudget } from "../../../sandbox/copy/copy-budget.ts";
 import { readHostTree, type TreeFilter } from "../../../sandbox/copy/read-host-tree.ts";
-import type { NewTreeEntry } from "../../../sandbox/files/file-facts.ts";
-import { maxEntries, type ProjectSource } from "../../project/copy-project.ts";
-import { ignoringFilter } from "../../project/project-tree.ts";
+import type { NewTreeEntry } from "../../../sandbox/files/file-way.ts";
+import { maxEntries, ignoringFilter, type ProjectSource } from "../../project/copy-project.ts";
 import type { Engine } from "../../../engines/engine.ts";
 import { keptImages, labels } from "../../../engines/labels.ts";
-import { installerVariables } from "../installer-variables.ts";
-import type { Instruction } from "./split-dockerfile.ts";
+import { installerVariables } from "../tool-variables.ts";
 
 const maxFileBytes = 64 * kibibyte;
 

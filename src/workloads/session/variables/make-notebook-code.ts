@@ -6,8 +6,7 @@ import { mebibyte } from "../../../base/bytes.ts";
 import { runLimitedChild } from "../../../base/limited-child.ts";
 import type { CallOptions } from "../../../engines/engine.ts";
 import { GloveboxError } from "../../../errors/glovebox-error.ts";
-import type { CompiledFiles } from "../../program/compile-files.ts";
-import { withPlainSpecifiers } from "../../program/npm-specifiers.ts";
+import { withPlainSpecifiers, type CompiledFiles } from "../../program/compile-files.ts";
 import type { CompileTypeScript } from "../../program/typescript-compiler.ts";
 import type { Kit } from "../../../base/kit.ts";
 

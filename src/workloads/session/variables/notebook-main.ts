@@ -1,7 +1,6 @@
 import { stripTypeScriptTypes } from "node:module";
 import { text } from "node:stream/consumers";
-import { notebookCode, type NotebookCode } from "./notebook-code.ts";
-import { readMappings, type MappedPlace } from "./source-map.ts";
+import { notebookCode, readMappings, type NotebookCode, type MappedPlace } from "./notebook-code.ts";
 
 /** What the process is to read. */
 interface Job {

@@ -1,6 +1,8 @@
 import { chartMediaType, tableMediaType } from "../../../operations/contract/wire-values.ts";
 import { z } from "zod";
 import { mebibyte } from "../../../base/bytes.ts";
+import { plainText } from "../../../base/plain-text.ts";
+import type { Redaction } from "../../../policy/redaction.ts";
 
 /** What a call shows beside its output: the value of its last expression, plots, and what it was told to display. */
 export interface Display {
@@ -117,6 +119,16 @@ export class ReportReader {
     if (read === null && lineEnd !== -1) this.#neededBytes = lineEnd + 1 + Number(bytes.toString("latin1", 0, lineEnd));
     return read;
   }
+}
+
+/** Control characters, except tab and the end of a line. */
+// oxlint-disable-next-line no-control-regex -- they are what is taken out
+const controls = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
+
+/** An exception in the program's words, as callers may show it: as plain text, without secrets. */
+export function plainException({ name, value, traceback }: CallException, redaction: Redaction): CallException {
+  const plain = (text: string): string => plainText(redaction.text(text)).replace(controls, "").toWellFormed();
+  return { name: plain(name).replace(/\s+/g, " "), value: plain(value), traceback: plain(traceback) };
 }
 
 function jsonOf(text: string): unknown {

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { countTests, type TestReport } from "./test-report.ts";
 import { parseBunReport, maxFailures, summariseReports, toJunit } from "./summarise-reports.ts";
 import { parseReport } from "./parse-report.ts";
-import { toCtrf } from "./to-ctrf.ts";
+import { toCtrf } from "./packed-report.ts";
 
 const fixture = (name: string): string =>
   readFileSync(new URL(`../../../../test/fixtures/test-reports/${name}`, import.meta.url), "utf8");

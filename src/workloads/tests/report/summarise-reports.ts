@@ -1,8 +1,8 @@
 import { parseFileReport } from "./parse-file-report.ts";
 import { watchedTools } from "../runner-table.ts";
 import { parseReport } from "./parse-report.ts";
-import { numbered } from "./numbered-name.ts";
 import {
+  numbered,
   countTests,
   fullName,
   type TestCounts,
@@ -10,8 +10,7 @@ import {
   type TestReport,
   type TestStatus,
 } from "./test-report.ts";
-import { packReport } from "./packed-report.ts";
-import { toCtrf } from "./to-ctrf.ts";
+import { packReport, toCtrf } from "./packed-report.ts";
 import { parseXml, XmlElement } from "@rgrove/parse-xml";
 
 /** Groups in groups; beyond it nobody reads their names. */
