@@ -159,8 +159,8 @@ export const copiesSabotages: readonly Sabotage[] = [
   },
   {
     id: "kept dependencies: what git tracks in their place makes the run fail",
-    file: "src/workloads/dependencies/install-dependencies.ts",
-    find: 'if (error instanceof GloveboxError && error.errorType === "INTERNAL") return false;',
+    file: "src/sandbox/files/inside-files.ts",
+    find: "clears: true,",
     replace: "",
     test: "test/e2e/kept-dependencies.test.ts",
     name: "with a folder in the place of a file",

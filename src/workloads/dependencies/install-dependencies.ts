@@ -95,7 +95,8 @@ async function installIn(sandbox: Sandbox, request: VersionedRequest, caller: Ca
   await using provided = await tryKept(set, caller);
   if (provided === null) return await run(line);
   request.onProgress("Taking kept dependencies");
-  if (!(await isPut(sandbox, provided, caller))) return await run(line);
+  // What git tracks in their place goes, as it does with installers.
+  await putKept(sandbox, provided, caller);
   return kept.after === null ? { line, failed: null, warnings: [] } : await run(kept.after);
 }
 
@@ -125,17 +126,6 @@ async function tryKept(
     const reason = error instanceof Error ? error.message : String(error);
     request.onProgress(`The dependencies are not kept: ${reason.slice(0, 300)}`);
     return null;
-  }
-}
-
-/** False where what git tracks in their place does not go together with them: installers replace it. */
-async function isPut(sandbox: Sandbox, kept: ProjectSet, caller: Caller): Promise<boolean> {
-  try {
-    await putKept(sandbox, kept, caller);
-    return true;
-  } catch (error) {
-    if (error instanceof GloveboxError && error.errorType === "INTERNAL") return false;
-    throw error;
   }
 }
 
