@@ -98,14 +98,14 @@ it("what is on its way to previews counts for their owner, until each request is
   gateway.servedAt({ port: 8420, isLoopback: true, room: { connections: new ConnectionShares(), hold } });
   const connect = () => new Promise<never>(() => undefined);
   const opened = [await gateway.open({ ...target, connect }), await gateway.open({ ...target, principal: "other" })];
-  const ask = (number: number, signal?: AbortSignal): Promise<number> =>
-    fetch(opened[number]?.directUrl ?? "", { signal: signal ?? null }).then(
+  const ask = (number: number, signal: AbortSignal = AbortSignal.timeout(10_000)): Promise<number> =>
+    fetch(opened[number]?.directUrl ?? "", { signal }).then(
       ({ status }) => status,
       () => 0,
     );
   const leaving = new AbortController();
   const first = ask(0, leaving.signal);
-  await until(() => held.get("local") === 1);
+  await expect.poll(() => held.get("local")).toBe(1);
   expect([await ask(0), await ask(1)]).toEqual([503, 503]);
   expect([...held]).toEqual([
     ["local", 1],

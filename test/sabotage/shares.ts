@@ -222,7 +222,7 @@ export const sharesSabotages: readonly Sabotage[] = [
     id: "bytes: a few that use up their shares leave nothing",
     file: "src/calls/bytes-in-flight.ts",
     find: "holding.bytes + more > (maxTotalBytes - this.#totalBytes) / 2",
-    replace: "holding.bytes + more > maxTotalBytes - this.#totalBytes",
+    replace: "more > maxTotalBytes - this.#totalBytes",
     test: "src/calls/bytes-in-flight.test.ts",
     name: "leave room for another",
   },

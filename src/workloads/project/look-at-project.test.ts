@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import os from "node:os";
@@ -125,11 +125,28 @@ it("reads nothing outside the project, whatever takes the place of its folders a
   writeFileSync(path.join(outside, "a"), "secret");
   for (const name of ["src/a", "file", "aside/x"]) put(name, "mine");
   symlinkSync(outside, at("to-outside"));
-  const exchange = `cd "$0" && while :; do
-    mv src aside/src; ln -s "$1" src; rm src; mv aside/src src
-    mv file aside/file; ln -s "$1/a" file; rm file; mkfifo file; rm file; mv aside/file file
-  done`;
-  const attacker = spawn("sh", ["-c", exchange, folder, outside], { stdio: "ignore", detached: true });
+  execFileSync("mkfifo", [path.join(outside, "pipe")]);
+  writeFileSync(path.join(outside, "own"), "mine");
+  symlinkSync(path.join(outside, "a"), path.join(outside, "link"));
+  // Each passage of a loop takes some microseconds, so that it falls between any two looks of a reader.
+  const exchange = `
+    const { linkSync, renameSync, symlinkSync, unlinkSync } = require("node:fs");
+    const [, folder, outside] = process.argv;
+    process.chdir(folder);
+    const put = (kind) => {
+      linkSync(outside + "/" + kind, "aside/next");
+      renameSync("aside/next", "file");
+    };
+    for (;;) {
+      put("link");
+      renameSync("src", "aside/src");
+      symlinkSync(outside, "src");
+      put("pipe");
+      put("own");
+      unlinkSync("src");
+      renameSync("aside/src", "src");
+    }`;
+  const attacker = spawn(process.execPath, ["-e", exchange, folder, outside], { stdio: "ignore" });
   try {
     let read = 0;
     for (let count = 0; count < 100; count += 1) {
@@ -143,8 +160,7 @@ it("reads nothing outside the project, whatever takes the place of its folders a
     }
     expect(read).toBeGreaterThan(0);
   } finally {
-    // With the command that it runs at that moment, which would go on.
-    process.kill(-(attacker.pid ?? 0), "SIGKILL");
+    attacker.kill("SIGKILL");
     await once(attacker, "close");
     rmSync(outside, { recursive: true });
   }
