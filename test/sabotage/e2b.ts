@@ -242,7 +242,7 @@ export const e2bSabotages: readonly Sabotage[] = [
     id: "e2b: code runs in the default context",
     file: "src/e2b/serve-interpreter.ts",
     find: "...(own === null ? {} : { context: own }),",
-    replace: "...(own === null || known !== null ? {} : { context: own }),",
+    replace: "...(own === null ? {} : {}),",
     test: interpreter,
     name: "has contexts, each with variables",
   },
