@@ -6,11 +6,15 @@ export type Outcome = (typeof outcomes)[number];
 /** Why the platform ended a run early; null if it ended by itself. */
 export type Interruption = "timeout" | "cancel" | "lost" | null;
 
-export interface Ending {
-  /** The first cause: what happened before anything else did. */
+/** What happened before anything else did. */
+export interface FirstCause {
   readonly interruption: Interruption;
   /** Null if the sandbox disappeared before reporting it. */
   readonly exitCode: number | null;
+}
+
+/** What decides the verdict of a run. */
+export interface Ending extends FirstCause {
   /** Processes that the kernel killed for lack of memory; null if unknown. */
   readonly oomKills: number | null;
   /** Connections that the network policy refused. */

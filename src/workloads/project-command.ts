@@ -324,8 +324,7 @@ async function runCommand(
   const concluded = concludeRun(judged, {
     ids,
     logger: dependencies.logger,
-    explain: (each) =>
-      (each.outcome === "sandbox_lost" ? endedFor() : null) ?? explainEnding({ ...each, words, ...spec.limits }),
+    explain: (each) => (each.outcome === "sandbox_lost" ? endedFor() : null) ?? explainEnding(each, words, spec.limits),
   });
   return runResult(concluded, sandbox.id, ended.redaction);
 }

@@ -305,8 +305,7 @@ async function conclude(
   return concludeRun(judged, {
     ids,
     logger,
-    explain: (each) =>
-      endedFor() ?? explainEnding({ ...each, words: copies === null ? words : wordsOfCopies, ...spec.limits }),
+    explain: (each) => endedFor() ?? explainEnding(each, copies === null ? words : wordsOfCopies, spec.limits),
   });
 }
 

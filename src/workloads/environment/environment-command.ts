@@ -66,7 +66,7 @@ const words: RunWords = {
 export function explainCommand(run: JudgedRun<KeptOutput>, command: ExplainedCommand): GloveboxError | null {
   const { overDisk } = command;
   if (run.outcome === "sandbox_lost" && overDisk !== null) return diskFull(overDisk);
-  return explainEnding({ ...run, ...command, words });
+  return explainEnding(run, words, command);
 }
 
 /** The system's errors for a file that is a mount point, as worded by C libraries, Node and Python. */

@@ -1,9 +1,10 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import type { Logger } from "../../base/kit.ts";
+import { RingOutput } from "../../base/streams/collected-bytes.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import { denial } from "../../policy/network/denial.ts";
 import { noNetworkReport } from "./network-report.ts";
-import { logEnding, loggingFailure, type RunIds } from "./conclude-run.ts";
+import { concludeRun, loggingFailure, type RunIds } from "./conclude-run.ts";
 
 const lines: unknown[] = [];
 const log = (fields: unknown, message: string): number => lines.push([fields, message]);
@@ -12,10 +13,12 @@ beforeEach(() => void lines.splice(0));
 
 it("logs the end of a run in one line, with the first refusals and the count of all", () => {
   const ids = { principal: "one", sandbox: "sbx-1" };
-  const ending = { ids, outcome: "failed", end: { exitCode: 1, durationMs: 5 } } as const;
-  logEnding(logger, { ...ending, networkReport: noNetworkReport });
+  const end = { exitCode: 1, durationMs: 5, interruption: null, stdout: new RingOutput(1), stderr: new RingOutput(1) };
+  const run = { end, outcome: "failed", memoryPeakBytes: null, isRemoved: false, policyDigest: "d" } as const;
+  const conclusion = { ids, logger, explain: () => null };
+  concludeRun({ ...run, networkReport: noNetworkReport }, conclusion);
   const denials = [denial("port", "a.test:1", "Why.", "What.")];
-  logEnding(logger, { ...ending, networkReport: { denials, denialCount: 7 } });
+  concludeRun({ ...run, networkReport: { ...noNetworkReport, denials, denialCount: 7 } }, conclusion);
   const fields = { ...ids, outcome: "failed", exitCode: 1, durationMs: 5 };
   expect(lines).toEqual([
     [fields, "run ended"],

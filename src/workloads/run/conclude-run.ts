@@ -22,15 +22,8 @@ export interface RunIds {
   record?: OpenRun;
 }
 
-interface EndingToLog {
-  readonly ids: RunIds;
-  readonly outcome: Outcome;
-  readonly end: Pick<ProcessEnd<KeptOutput>, "exitCode" | "durationMs">;
-  readonly networkReport: Pick<NetworkReport, "denials" | "denialCount">;
-}
-
 /** One line of the log for a run that has ended, with the first of the connections that it was refused (SPEC LG3). */
-export function logEnding(logger: Logger, { ids, outcome, end, networkReport }: EndingToLog): void {
+function logEnding(logger: Logger, ids: RunIds, { outcome, end, networkReport }: JudgedRun<KeptOutput>): void {
   const { denials, denialCount } = networkReport;
   const refused = denials.map(({ rule, target }) => ({ rule, target }));
   logger.info(
@@ -129,7 +122,7 @@ export function concludeRun<Kept extends KeptOutput>(
   { ids, logger, explain }: Conclusion<Kept>,
 ): ConcludedRun<Kept> {
   const error = explain(run);
-  logEnding(logger, { ids, ...run });
+  logEnding(logger, ids, run);
   return { ...run, error };
 }
 

@@ -1,8 +1,10 @@
 import { formatBytes } from "../../base/bytes.ts";
 import { formatDuration } from "../../base/duration.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
-import type { Outcome } from "../../sandbox/outcome.ts";
-import { explainDenials, type NetworkReport, type RunSubject } from "./network-report.ts";
+import type { Limits } from "../../policy/limits.ts";
+import type { JudgedRun } from "./conclude-run.ts";
+import { explainDenials, type RunSubject } from "./network-report.ts";
+import type { KeptOutput } from "./watch-process.ts";
 import { shortestRedacted, type Redaction } from "../../policy/redaction.ts";
 
 /** What errors call the thing that ran, and the place where it ran. */
@@ -15,40 +17,37 @@ export interface RunWords {
   readonly outOfMemory: (limit: string) => string;
 }
 
-interface EndingToExplain {
-  readonly outcome: Outcome;
-  readonly words: RunWords;
-  readonly timeoutMs: number;
-  readonly memoryBytes: number;
-  readonly memoryPeakBytes: number | null;
-  readonly networkReport: NetworkReport;
-  /** Whether this process removed the sandbox, on request or with what it belongs to. */
-  readonly isRemoved: boolean;
-  /** Why it failed by itself, if that is known. */
-  readonly explainFailure?: (() => GloveboxError | null) | undefined;
-}
+type ExplainedLimits = Pick<Limits, "timeoutMs" | "memoryBytes">;
 
-/** The error that goes with an outcome (SPEC ER3), or null when there is nothing to explain. */
-export function explainEnding(ending: EndingToExplain): GloveboxError | null {
-  const { outcome, words, timeoutMs } = ending;
+/**
+ * The error that goes with an outcome (SPEC ER3), or null when there is nothing to explain; `explainFailure` says why it failed by
+ * itself, if that is known.
+ */
+export function explainEnding(
+  run: JudgedRun<KeptOutput>,
+  words: RunWords,
+  limits: ExplainedLimits,
+  explainFailure: () => GloveboxError | null = () => null,
+): GloveboxError | null {
   const { subject } = words;
-  switch (outcome) {
+  const { timeoutMs } = limits;
+  switch (run.outcome) {
     case "completed":
       return null;
     case "failed":
-      return ending.explainFailure?.() ?? null;
+      return explainFailure();
     case "policy_denied":
-      return explainDenials(ending.networkReport, subject);
+      return explainDenials(run.networkReport, subject);
     case "timed_out":
       return new GloveboxError("TIMEOUT", `The ${subject} was ended after ${formatDuration(timeoutMs)}.`, {
         context: { timeout_seconds: timeoutMs / 1000, retryable: false },
       });
     case "oom_killed":
-      return outOfMemory(ending);
+      return outOfMemory(run, words, limits);
     case "cancelled":
       return new GloveboxError("CANCELLED", `The ${subject} was cancelled.`, { context: { retryable: true } });
     case "sandbox_lost":
-      return ending.isRemoved ? removed(words) : lost(words);
+      return run.isRemoved ? removed(words) : lost(words);
   }
 }
 
@@ -81,7 +80,11 @@ function suggestion(text: string | undefined): { readonly suggestion?: string } 
   return text === undefined ? {} : { suggestion: text };
 }
 
-function outOfMemory({ words, memoryBytes, memoryPeakBytes: peakBytes }: EndingToExplain): GloveboxError {
+function outOfMemory(
+  { memoryPeakBytes: peakBytes }: JudgedRun<KeptOutput>,
+  words: RunWords,
+  { memoryBytes }: ExplainedLimits,
+): GloveboxError {
   const peak = peakBytes === null ? "" : ` The highest use seen was ${formatBytes(peakBytes)}.`;
   return new GloveboxError("OOM_KILLED", `${words.outOfMemory(formatBytes(memoryBytes))}${peak}`, {
     context: {

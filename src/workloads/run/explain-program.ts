@@ -30,14 +30,7 @@ const words: RunWords = {
 
 /** The error of a program that a runner ran, or null when there is nothing to explain. */
 export function explainProgram(run: JudgedRun<BoundedOutput>, program: ExplainedProgram): GloveboxError | null {
-  const { timeoutMs, memoryBytes } = program.limits;
-  return explainEnding({
-    ...run,
-    words,
-    timeoutMs,
-    memoryBytes,
-    explainFailure: () => explainFailedProgram(run, program),
-  });
+  return explainEnding(run, words, program.limits, () => explainFailedProgram(run, program));
 }
 
 function explainFailedProgram(

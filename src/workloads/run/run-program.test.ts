@@ -6,7 +6,7 @@ import { Redaction } from "../../policy/redaction.ts";
 import { OutputJoint } from "../../sandbox/sandbox-output.ts";
 import { noNetworkReport } from "./network-report.ts";
 import { runProgram, lastNumbers, MemoryUse } from "./run-program.ts";
-import type { WatchedEnd } from "./until-ended.ts";
+import type { FirstCause } from "../../sandbox/outcome.ts";
 
 it("takes the program's network away before what it left is read", async () => {
   const order: string[] = [];
@@ -42,7 +42,7 @@ it("takes the program's network away before what it left is read", async () => {
 });
 
 /** The sandbox's peak is how often it has been asked. */
-async function numbersOf(end: WatchedEnd, msBetween: number): Promise<number | null> {
+async function numbersOf(end: FirstCause, msBetween: number): Promise<number | null> {
   let asked = 0;
   let nowMs = 0;
   const stats = (): Promise<ContainerStats> => Promise.resolve({ ...unknownStats, memoryPeakBytes: ++asked });
@@ -52,7 +52,7 @@ async function numbersOf(end: WatchedEnd, msBetween: number): Promise<number | n
   return (await numbers(end)).memoryPeakBytes;
 }
 
-const well: WatchedEnd = { exitCode: 0, interruption: null };
+const well: FirstCause = { exitCode: 0, interruption: null };
 
 it("are those of the end of a program's output when it ended well right after", async () => {
   expect(await numbersOf(well, 5)).toBe(1);

@@ -8,7 +8,7 @@ import { runnerInput, type RunnerJob } from "../program/runner-job.ts";
 import { judgeRun, type JudgedRun } from "./conclude-run.ts";
 import type { StartedProgram } from "./start-program.ts";
 import { watchProcess } from "./watch-process.ts";
-import type { WatchedEnd } from "./until-ended.ts";
+import type { FirstCause } from "../../sandbox/outcome.ts";
 
 /** A program to be run by a runner, and how it is watched and ended. */
 export interface ProgramRun {
@@ -94,7 +94,7 @@ export function lastNumbers({
   sandbox,
   outputEnded,
   monotonicMs,
-}: NumbersOptions): (end: WatchedEnd) => Promise<ContainerStats> {
+}: NumbersOptions): (end: FirstCause) => Promise<ContainerStats> {
   let early: { readonly askedMs: number; readonly stats: Promise<ContainerStats> } | undefined;
   const ask = (): void => void (early = { askedMs: monotonicMs(), stats: sandbox.stats() });
   outputEnded.then(ask, () => undefined);

@@ -1,7 +1,7 @@
 import { settlesWithin } from "../../base/abort.ts";
 import { isSandboxLoss } from "../../errors/glovebox-error.ts";
 import type { Process } from "../../engines/engine.ts";
-import type { Interruption } from "../../sandbox/outcome.ts";
+import type { FirstCause, Interruption } from "../../sandbox/outcome.ts";
 
 /** How long an engine may take to report the end of what has been ended: some seconds on a loaded machine. */
 const exitMs = 10_000;
@@ -15,20 +15,15 @@ export interface EndLimits {
   readonly end: () => Promise<void>;
 }
 
-export interface WatchedEnd {
-  readonly interruption: Interruption;
-  /** Null when its sandbox was lost, and when it could not be ended. */
-  readonly exitCode: number | null;
-}
-
 /**
- * Waits for a process's end: by itself, by its time limit, by its caller, or by the loss of its sandbox.
+ * Waits for a process's end: by itself, by its time limit, by its caller, or by the loss of its sandbox. Its exit code is null when
+ * its sandbox was lost, and when it could not be ended.
  * @throws what broke its streams off, but for SANDBOX_LOST
  */
 export async function untilEnded(
   process: Pick<Process, "exit">,
   { timeoutMs, signal, streams, end }: EndLimits,
-): Promise<WatchedEnd> {
+): Promise<FirstCause> {
   const { promise: broken, reject: breakOff } = Promise.withResolvers<never>();
   for (const stream of streams) stream.catch(breakOff);
   broken.catch(() => {

@@ -4,8 +4,9 @@ import { feedStream } from "../../base/streams/chunks.ts";
 import type { OutputChunk, Process } from "../../engines/engine.ts";
 import type { Redaction } from "../../policy/redaction.ts";
 import { redactedOutput } from "../../sandbox/sandbox-output.ts";
+import type { FirstCause } from "../../sandbox/outcome.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
-import { untilEnded, type EndLimits, type WatchedEnd } from "./until-ended.ts";
+import { untilEnded, type EndLimits } from "./until-ended.ts";
 
 /** What is kept of a stream: its first bytes (`BoundedOutput`) or its newest (`RingOutput`). */
 export interface KeptOutput {
@@ -39,7 +40,7 @@ export interface RunLimits extends Omit<EndLimits, "streams"> {
 }
 
 /** What is known about a process that has ended. */
-export interface ProcessEnd<Kept extends KeptOutput> extends WatchedEnd {
+export interface ProcessEnd<Kept extends KeptOutput> extends FirstCause {
   readonly stdout: Kept;
   readonly stderr: Kept;
   readonly durationMs: number;

@@ -86,7 +86,7 @@ export async function runTestPhase(run: TestRun, ready: ReadyTests, at: TestsPla
   const concluded = concludeRun(judged, {
     ids,
     logger: dependencies.logger,
-    explain: (each) => explainEnding({ ...each, words, ...spec.limits }),
+    explain: (each) => explainEnding(each, words, spec.limits),
   });
   const { end, outcome, memoryPeakBytes, error } = concluded;
   return {
