@@ -162,7 +162,9 @@ describe.each(["docker", "local"] as const)("E2B's code interpreter on %s", (eng
     await sandbox.runCode("lost = 1");
     const stubborn =
       "import time\nwhile True:\n    try:\n        time.sleep(300)\n    except KeyboardInterrupt:\n        pass";
-    await expect(sandbox.runCode(stubborn, { timeoutMs: 1_000 })).rejects.toThrow(/timed out/);
+    // The second of two that are lost has nothing more to say.
+    for (let times = 0; times < 2; times += 1)
+      await expect(sandbox.runCode(stubborn, { timeoutMs: 1_000 })).rejects.toThrow(/timed out/);
     const after = sandbox.runCode("'lost' in globals()", { timeoutMs: 30_000 });
     await expect(after).resolves.toMatchObject({ text: "False" });
     const warning = /^glovebox: The execution before this one: .*variables.* gone.*\n$/;

@@ -324,7 +324,7 @@ export const e2bSabotages: readonly Sabotage[] = [
     find: "record.untold = signal.aborted ? latest(notes, before) : [];",
     replace: "record.untold = [];",
     test: interpreter,
-    name: "ends with its client, and says what is lost",
+    name: "ends by force where it ignores that, and says what is lost",
   },
   {
     id: "e2b: what is untold grows with every lost client",
@@ -332,7 +332,7 @@ export const e2bSabotages: readonly Sabotage[] = [
     find: "return notes.length > 0 ? notes : before;",
     replace: "return [...before, ...notes];",
     test: interpreter,
-    name: "ends with its client, and says what is lost",
+    name: "ends by force where it ignores that, and says what is lost",
   },
   {
     id: "e2b: signs of life wait for a client that does not read",
@@ -348,7 +348,7 @@ export const e2bSabotages: readonly Sabotage[] = [
     find: "...{ principal, signal: follow.ending },",
     replace: "...{ principal },",
     test: interpreter,
-    name: "sends endless output no faster than it is read",
+    name: "ends by force where it ignores that, and says what is lost",
   },
   {
     id: "e2b: what code shows as JSON has no bound",
