@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { cpSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { parseFileReport } from "../src/workloads/tests/report/parse-file-report.ts";
+import { parseFileReport } from "../src/workloads/tests/report/summarise-reports.ts";
 import { clientPrograms } from "./foreign-clients.ts";
 
 /** Tests of others, in Python. */

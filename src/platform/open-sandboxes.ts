@@ -1,6 +1,6 @@
 import path from "node:path";
 import { createId } from "../base/id.ts";
-import { peerFolder } from "../config/host/host-paths.ts";
+import { peerFolder, expandHome } from "../config/host/host-paths.ts";
 import type { Host } from "../config/host/host.ts";
 import type { CallOperation } from "../operations/contract/operation-contract.ts";
 import { PeerFolder } from "../peers/peer-folder.ts";
@@ -27,7 +27,18 @@ import { Environments } from "../workloads/environment/environments.ts";
 import { Previews } from "../workloads/preview/previews.ts";
 import { Sessions } from "../workloads/session/sessions.ts";
 import type { TelemetryParts } from "./open-telemetry.ts";
-import type { Door } from "./engine-chooser.ts";
+import { engineSurroundings, type Door } from "./engine-chooser.ts";
+import { EgressProxies } from "../egress/egress-proxies.ts";
+import { NetworkAccess } from "../egress/network-access.ts";
+import { readRegistrySettings, registryVariables } from "../egress/registry-settings.ts";
+import type { Traffic } from "../egress/egress-connection.ts";
+import type { AlertSink } from "../base/alert-sink.ts";
+import type { Denial } from "../policy/network/denial.ts";
+import type { Engine } from "../engines/engine.ts";
+import { Packages, type HostInstalling } from "../packages/packages.ts";
+import { openInstaller } from "../engines/engine-table.ts";
+import { guardEngine } from "../engines/guarded-engine.ts";
+import { installerLimits } from "../packages/find-installer.ts";
 
 /** Who owns the sandboxes, and what other processes of this user can see of that. */
 interface Owners {
@@ -197,4 +208,130 @@ export function warmPoolBounds({ config, door, keepsWarm = true }: WarmDoor): Wa
   const isOn = mode === "on" || (mode === "auto" && door !== "person");
   if (!isOn || !keepsWarm || max === 0) return null;
   return { ...rest, max, min: Math.min(max, min ?? (door === "server" ? 1 : 0)) };
+}
+
+interface OpenedNetwork {
+  readonly egressProxies: EgressProxies;
+  readonly network: NetworkAccess;
+}
+
+interface NetworkOptions {
+  readonly config: Config;
+  readonly host: Host;
+  readonly door: Door;
+  readonly networkAlerts: AlertSink<Denial>;
+  readonly traffic: Traffic;
+  readonly kit: Kit;
+}
+
+/** How long a principal's egress proxy is kept while no sandbox uses it. */
+const proxyIdleMs = 300_000;
+
+/** No proxy runs before a sandbox needs one. */
+export function openNetwork({ config, host, door, networkAlerts, traffic, kit }: NetworkOptions): OpenedNetwork {
+  const { logger, platform, executable } = kit;
+  const { upstreamProxy } = config;
+  const isFaulty = upstreamProxy !== null && "fault" in upstreamProxy;
+  const egressProxies = new EgressProxies({
+    idleMs: proxyIdleMs,
+    platform,
+    node: { executable, flags: host.nodeFlags },
+    temporaryDirectory: host.temporaryDirectory,
+    environment: host.environment,
+    dnsServers: config.network.dnsServers,
+    hostAddresses: config.network.hostAddresses,
+    upstream: isFaulty ? null : upstreamProxy,
+    logger,
+    // Users of the command line are told by the command itself.
+    refusalLevel: door === "server" ? "warn" : "info",
+    refusals: networkAlerts,
+    traffic,
+  });
+  const network = new NetworkAccess({
+    proxies: egressProxies,
+    readRegistries: () => readRegistrySettings(host),
+    privateHosts: config.network.privateHosts,
+    maxBytes: config.network.maxBytes,
+    upstreamFault: isFaulty ? upstreamProxy : null,
+  });
+  return { egressProxies, network };
+}
+
+/** Variables with which the tools find the network's proxy and the trusted certificates. */
+const networkVariables = [
+  ...["http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY", "no_proxy", "NO_PROXY"],
+  "NODE_EXTRA_CA_CERTS",
+  "SSL_CERT_FILE",
+  "SSL_CERT_DIR",
+  "PIP_CERT",
+  "REQUESTS_CA_BUNDLE",
+  "CURL_CA_BUNDLE",
+];
+
+/** Installs on this machine itself, if the operator allows it; the engine is created when first needed. */
+export class HostInstaller implements HostInstalling {
+  readonly #config: Config;
+  readonly #host: Host;
+  #engine: Promise<Engine> | undefined;
+
+  constructor(config: Config, host: Host) {
+    this.#config = config;
+    this.#host = host;
+  }
+
+  engine(): Promise<Engine> {
+    this.#engine ??= openInstaller(engineSurroundings(this.#config, this.#host)).then((engine) => guardEngine(engine));
+    return this.#engine;
+  }
+
+  async registries(): ReturnType<HostInstalling["registries"]> {
+    const { registries, problems } = await readRegistrySettings(this.#host);
+    const own = networkVariables.flatMap((name) => {
+      const value = this.#host.environment[name];
+      return value === undefined ? [] : [[name, value] as const];
+    });
+    return { environment: { ...Object.fromEntries(own), ...registryVariables(registries) }, problems };
+  }
+
+  async close(): Promise<void> {
+    await (await this.#engine)?.close();
+  }
+}
+
+interface OpenedPackages {
+  readonly packages: Packages;
+  /** Null if nothing is installed on this machine itself. */
+  readonly hostInstaller: HostInstaller | null;
+}
+
+interface PackagesOptions {
+  readonly kit: Kit;
+  readonly config: Config;
+  readonly host: Host;
+  readonly identity: ProcessIdentity;
+  /** Where packages are installed. */
+  readonly installers: Sandboxes;
+  readonly network: NetworkAccess;
+}
+
+/** Nothing is installed and no cache is opened yet. */
+export function openPackages(options: PackagesOptions): OpenedPackages {
+  const { config, host, identity, installers, network, kit } = options;
+  const { logger, now } = kit;
+  const hostInstaller = config.packages.installAtPreload ? new HostInstaller(config, host) : null;
+  const packages = new Packages({
+    folder: expandHome(config.packages.directory, host.homeDirectory),
+    maxBytes: config.packages.maxBytes,
+    sandboxes: installers,
+    network,
+    configuredImages: [...Object.values(config.images), ...config.templates.map(({ image }) => image)],
+    onHost: hostInstaller,
+    policy: config.packages.policy,
+    limits: installerLimits(config.ceilings),
+    uid: host.uid,
+    identity,
+    logger,
+    now,
+  });
+  return { packages, hostInstaller };
 }

@@ -23,9 +23,15 @@ import { openMemory } from "../workloads/agent/find-memory.ts";
 import { createTypeScriptCompiler } from "../workloads/program/typescript-compiler.ts";
 import { openLargeScratch } from "../workloads/run/watched-scratch.ts";
 import { createEngineChooser, engineSurroundings, openOwnState, type Door } from "./engine-chooser.ts";
-import { openNetwork } from "./open-network.ts";
-import { openOwners, openPlaces, openSandboxes, warmPoolBounds } from "./open-sandboxes.ts";
-import { openPackages, type HostInstaller } from "./open-packages.ts";
+import {
+  openNetwork,
+  openOwners,
+  openPlaces,
+  openSandboxes,
+  warmPoolBounds,
+  openPackages,
+  type HostInstaller,
+} from "./open-sandboxes.ts";
 import { openTracing, openTelemetryParts, stderrLogger, type TelemetryParts } from "./open-telemetry.ts";
 import { settlesWithin } from "../base/abort.ts";
 import type { EgressProxies } from "../egress/egress-proxies.ts";

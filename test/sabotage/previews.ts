@@ -11,7 +11,7 @@ export const previewsSabotages: readonly Sabotage[] = [
   },
   {
     id: "previews: interim answers without end",
-    file: "src/ingress/forward-request.ts",
+    file: "src/ingress/preview-gate.ts",
     find: "if (++interim > maxInterim)",
     replace: "if (++interim < 0)",
     test: "test/security/preview-proxy.test.ts",
@@ -123,7 +123,7 @@ export const previewsSabotages: readonly Sabotage[] = [
   },
   {
     id: "previews: values are encoded anew",
-    file: "src/ingress/forward-request.ts",
+    file: "src/ingress/preview-gate.ts",
     find: "response.write(Buffer.alloc(0));",
     replace: "response.flushHeaders();",
     test: "test/security/preview-bytes.test.ts",
@@ -139,7 +139,7 @@ export const previewsSabotages: readonly Sabotage[] = [
   },
   {
     id: "previews: what comes behind an answer breaks it",
-    file: "src/ingress/forward-request.ts",
+    file: "src/ingress/preview-gate.ts",
     find: "if (!isAnswered && !gone.signal.aborted)",
     replace: "if (!gone.signal.aborted)",
     test: "test/security/preview-bytes.test.ts",
@@ -147,7 +147,7 @@ export const previewsSabotages: readonly Sabotage[] = [
   },
   {
     id: "previews: oddly framed answers",
-    file: "src/ingress/forward-request.ts",
+    file: "src/ingress/preview-gate.ts",
     find: "if (isOddlyFramed(answer)) {",
     replace: "if (isOddlyFramed(answer) && upstream.host === outer.authority) {",
     test: "test/security/preview-bytes.test.ts",

@@ -1,12 +1,24 @@
 import { settlesWithin } from "../../base/abort.ts";
+import { isSandboxLoss } from "../../errors/glovebox-error.ts";
+import type { Process, OutputChunk } from "../../engines/engine.ts";
+import type { FirstCause, Interruption } from "../../sandbox/outcome.ts";
 import { kibibyte } from "../../base/bytes.ts";
 import { feedStream } from "../../base/streams/chunks.ts";
-import type { OutputChunk, Process } from "../../engines/engine.ts";
 import type { Redaction } from "../../policy/redaction.ts";
 import { redactedOutput } from "../../sandbox/sandbox-output.ts";
-import type { FirstCause } from "../../sandbox/outcome.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
-import { untilEnded, type EndLimits } from "./until-ended.ts";
+
+/** How long an engine may take to report the end of what has been ended: some seconds on a loaded machine. */
+const exitMs = 10_000;
+
+interface EndLimits {
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal | undefined;
+  /** Work of ours on the process's streams: if any of these rejects, so does the watch. */
+  readonly streams: readonly Promise<unknown>[];
+  /** Ends the process and everything it started, as far as possible. */
+  readonly end: () => Promise<void>;
+}
 
 /** What is kept of a stream: its first bytes (`BoundedOutput`) or its newest (`RingOutput`). */
 export interface KeptOutput {
@@ -75,35 +87,6 @@ export function watchProcess<Kept extends KeptOutput>(watch: ProcessToWatch<Kept
     return { ...end, ...kept, durationMs };
   };
   return { ...kept, outputEnded, untilEnd };
-}
-
-/** Keeps it as it comes. */
-async function* keptOutput<Kept extends KeptOutput>(
-  output: AsyncIterable<OutputChunk>,
-  kept: Readonly<Record<OutputChunk["stream"], Kept>>,
-): AsyncGenerator<OutputChunk, void, undefined> {
-  for await (const chunk of output) {
-    kept[chunk.stream].append(chunk.bytes);
-    yield chunk;
-  }
-}
-
-async function readOutput<Kept extends KeptOutput>(
-  { process, sandbox, redaction, onOutput }: ProcessToWatch<Kept>,
-  kept: Readonly<Record<OutputChunk["stream"], Kept>>,
-  reading: { isHeldUp: boolean },
-): Promise<void> {
-  sandbox.output.redaction = redaction;
-  try {
-    for await (const chunk of gatheredOutput(keptOutput(redactedOutput(process.output, redaction), kept))) {
-      sandbox.output.tell(chunk, process);
-      reading.isHeldUp = true;
-      await onOutput?.(chunk);
-      reading.isHeldUp = false;
-    }
-  } finally {
-    sandbox.output.end(process);
-  }
 }
 
 /** How long the beginning of a line waits for its end. */
@@ -206,4 +189,71 @@ function add(held: Held, bytes: Uint8Array): Held {
 function chunkOf({ stream, pieces, timer }: Held): OutputChunk {
   clearTimeout(timer);
   return { stream, bytes: Buffer.concat(pieces) };
+}
+
+/**
+ * Waits for a process's end: by itself, by its time limit, by its caller, or by the loss of its sandbox. Its exit code is null when
+ * its sandbox was lost, and when it could not be ended.
+ * @throws what broke its streams off, but for SANDBOX_LOST
+ */
+async function untilEnded(
+  process: Pick<Process, "exit">,
+  { timeoutMs, signal, streams, end }: EndLimits,
+): Promise<FirstCause> {
+  const { promise: broken, reject: breakOff } = Promise.withResolvers<never>();
+  for (const stream of streams) stream.catch(breakOff);
+  broken.catch(() => {
+    // Also seen by the race below, unless the process's end came first.
+  });
+  const { promise: interrupted, resolve: interrupt } = Promise.withResolvers<"timeout" | "cancel">();
+  const timer = setTimeout(interrupt, timeoutMs, "timeout");
+  const onAbort = (): void => interrupt("cancel");
+  if (signal?.aborted) onAbort();
+  else signal?.addEventListener("abort", onAbort, { once: true });
+
+  let interruption: Interruption = null;
+  try {
+    const first = await Promise.race([process.exit, interrupted, broken]);
+    if (typeof first !== "string") return { interruption, exitCode: first.exitCode };
+    interruption = first;
+    await end();
+    // What another program has stopped may outlive that; then it ends only with its sandbox.
+    const isOver = await settlesWithin(process.exit, exitMs);
+    return { interruption, exitCode: isOver ? (await process.exit).exitCode : null };
+  } catch (error) {
+    if (!isSandboxLoss(error)) throw error;
+    return { interruption: interruption ?? "lost", exitCode: null };
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener("abort", onAbort);
+  }
+}
+
+/** Keeps it as it comes. */
+async function* keptOutput<Kept extends KeptOutput>(
+  output: AsyncIterable<OutputChunk>,
+  kept: Readonly<Record<OutputChunk["stream"], Kept>>,
+): AsyncGenerator<OutputChunk, void, undefined> {
+  for await (const chunk of output) {
+    kept[chunk.stream].append(chunk.bytes);
+    yield chunk;
+  }
+}
+
+async function readOutput<Kept extends KeptOutput>(
+  { process, sandbox, redaction, onOutput }: ProcessToWatch<Kept>,
+  kept: Readonly<Record<OutputChunk["stream"], Kept>>,
+  reading: { isHeldUp: boolean },
+): Promise<void> {
+  sandbox.output.redaction = redaction;
+  try {
+    for await (const chunk of gatheredOutput(keptOutput(redactedOutput(process.output, redaction), kept))) {
+      sandbox.output.tell(chunk, process);
+      reading.isHeldUp = true;
+      await onOutput?.(chunk);
+      reading.isHeldUp = false;
+    }
+  } finally {
+    sandbox.output.end(process);
+  }
 }

@@ -1,17 +1,46 @@
-import { parseFileReport } from "./parse-file-report.ts";
-import { watchedTools } from "../runner-table.ts";
-import { parseReport } from "./parse-report.ts";
+import { parseXml, XmlElement } from "@rgrove/parse-xml";
+import { relativeTo, parseReport } from "./parse-report.ts";
 import {
   numbered,
   countTests,
   fullName,
-  type TestCounts,
   type TestEntry,
   type TestReport,
   type TestStatus,
+  type TestCounts,
 } from "./test-report.ts";
+import { watchedTools } from "../runner-table.ts";
 import { packReport, toCtrf } from "./packed-report.ts";
-import { parseXml, XmlElement } from "@rgrove/parse-xml";
+
+/** Tests of one file. */
+const maxTests = 500_000;
+
+/**
+ * A report in JUnit XML or in the Common Test Report Format, as any tool writes it: untrusted. Of XML only the five entities
+ * of XML itself and numbers of characters are known, so that nothing expands.
+ * @throws Error of the parser, RangeError for what is no such report
+ */
+export function parseFileReport(text: string, folder: string): TestReport {
+  const report = text.trimStart().startsWith("{") ? readCtrf(text, folder) : readJunit(text, folder);
+  if (report.tests.length > maxTests) throw new RangeError(`more than ${maxTests} tests`);
+  return report;
+}
+
+interface Place {
+  readonly suite: readonly string[];
+  readonly folder: string;
+  readonly file: string | null;
+}
+
+const statuses: Readonly<Record<string, TestStatus>> = {
+  passed: "passed",
+  failed: "failed",
+  skipped: "skipped",
+  pending: "todo",
+  other: "other",
+};
+
+type Fields = Readonly<Record<string, unknown>>;
 
 /** Groups in groups; beyond it nobody reads their names. */
 const maxDepth = 200;
@@ -28,42 +57,6 @@ export function parseBunReport(text: string): TestReport {
   // Bun's outermost suites are its files.
   for (const file of elementsOf(root)) addSuite(file, [], tests);
   return { runner: "bun", tests, unfinished: [], coverage: null };
-}
-
-function addSuite(suite: XmlElement, names: readonly string[], tests: TestEntry[]): void {
-  if (names.length > maxDepth) throw new RangeError("suites too deep");
-  for (const child of elementsOf(suite)) {
-    if (child.name === "testcase") tests.push(testOf(child, names));
-    if (child.name === "testsuite") addSuite(child, [...names, child.attributes["name"] ?? ""], tests);
-  }
-}
-
-function testOf(element: XmlElement, suite: readonly string[]): TestEntry {
-  const { name = "", file = null, line, time } = element.attributes;
-  const failure = elementsOf(element).find((child) => child.name === "failure" || child.name === "error");
-  const place = /:(\d{1,9}):\d+/.exec(failure?.text ?? "")?.[1] ?? line;
-  return {
-    name,
-    suite,
-    status: statusOf(element),
-    file,
-    line: place === undefined || !/^\d{1,9}$/.test(place) ? null : Number(place),
-    durationMs: time === undefined || !Number.isFinite(Number(time)) ? null : Number(time) * 1000,
-    message: failure === undefined ? null : (failure.attributes["message"] ?? "").trim(),
-    details: failure === undefined ? null : failure.text.trim(),
-  };
-}
-
-function statusOf(element: XmlElement): TestStatus {
-  for (const { name, attributes } of elementsOf(element)) {
-    if (name === "failure" || name === "error") return "failed";
-    if (name === "skipped") return attributes["message"] === "TODO" ? "todo" : "skipped";
-  }
-  return "passed";
-}
-
-function elementsOf(element: XmlElement): readonly XmlElement[] {
-  return element.children.filter((child) => child instanceof XmlElement);
 }
 
 /** What wrote a report: our reporters (`glovebox`), Bun (`bun`), any tool that a request names (`file`), or a watched tool, by its name. */
@@ -150,34 +143,6 @@ export function summariseReports(
   return { summary, ctrf, junit, packed: packed ?? new Uint8Array() };
 }
 
-function parserOf(format: ReportFormat): (text: string, folder: string) => TestReport {
-  const parse = parsers[format];
-  if (parse === undefined) throw new RangeError(`no reports of ${format}`);
-  return parse;
-}
-
-/** Tests of several files, and failures of one test, can have one name: the second is called `name #2`. */
-function withOwnNames(failures: readonly TestFailure[]): readonly TestFailure[] {
-  const taken = new Set<string>();
-  return failures.map((failure) => {
-    let { name } = failure;
-    for (let time = 2; taken.has(name); time++) name = numbered(failure.name, time);
-    taken.add(name);
-    return { ...failure, name };
-  });
-}
-
-function toFailure(test: TestEntry): TestFailure {
-  const { file, line, message, details } = test;
-  return {
-    name: fullName(test).slice(0, maxText.name),
-    file: file === null ? null : file.slice(0, maxText.name),
-    line,
-    message: (message ?? "").slice(0, maxText.message),
-    details: (details ?? "").slice(0, maxText.details),
-  };
-}
-
 /** All tests as JUnit XML: a suite for each file, the groups of a test in its `classname`. */
 export function toJunit(reports: readonly TestReport[]): string {
   const tests = reports.flatMap((report) => report.tests);
@@ -228,4 +193,144 @@ function escape(text: string): string {
     .replaceAll(/[<>&"']/g, (character) => entities[character] ?? character)
     .replaceAll(/[\t\n\r]/g, (character) => `&#${character.codePointAt(0)};`)
     .replaceAll(forbidden, "\ufffd");
+}
+
+function readJunit(text: string, folder: string): TestReport {
+  const { root } = parseXml(text.replace(/^\uFEFF/, ""));
+  if (root === null || !/^testsuites?$/.test(root.name)) throw new RangeError("no JUnit report");
+  const tests: TestEntry[] = [];
+  const { name = "", file = null } = root.name === "testsuite" ? root.attributes : {};
+  addElements(root, { suite: name === "" ? [] : [name], folder, file }, tests);
+  return { runner: "junit", tests, unfinished: [], coverage: null };
+}
+
+function addElements(element: XmlElement, place: Place, tests: TestEntry[]): void {
+  if (place.suite.length > maxDepth) throw new RangeError("suites too deep");
+  for (const child of childrenOf(element)) {
+    if (child.name === "testcase") tests.push(caseOf(child, place));
+    if (child.name !== "testsuite") continue;
+    const { name = "", file = place.file } = child.attributes;
+    addElements(child, { ...place, suite: name === "" ? place.suite : [...place.suite, name], file }, tests);
+  }
+}
+
+function caseOf(element: XmlElement, place: Place): TestEntry {
+  const { name = "", classname = "", file = place.file, line, time } = element.attributes;
+  const children = childrenOf(element);
+  const bad = children.find((child) => child.name === "failure" || child.name === "error");
+  const isSkipped = children.some((child) => child.name === "skipped");
+  const status = bad === undefined ? (isSkipped ? "skipped" : "passed") : bad.name === "error" ? "error" : "failed";
+  const seconds = Number(time);
+  return {
+    name,
+    suite: classname === "" ? place.suite : [classname],
+    status,
+    file: file === null ? null : relativeTo(place.folder, file),
+    line: line === undefined || !/^\d{1,9}$/.test(line) ? null : Number(line),
+    durationMs: time === undefined || !(seconds >= 0) ? null : seconds * 1000,
+    message: bad === undefined ? null : (bad.attributes["message"] ?? bad.text.trim().split("\n")[0] ?? "").trim(),
+    details: bad === undefined ? null : bad.text.trim(),
+  };
+}
+
+function childrenOf(element: XmlElement): readonly XmlElement[] {
+  return element.children.filter((child) => child instanceof XmlElement);
+}
+
+function readCtrf(text: string, folder: string): TestReport {
+  const { tool, tests } = fieldsOf(fieldsOf(JSON.parse(text))["results"]);
+  const { name } = fieldsOf(tool);
+  if (!Array.isArray(tests)) throw new RangeError("no CTRF report");
+  return {
+    runner: typeof name === "string" ? name : "ctrf",
+    tests: tests.map((test) => testOfEntry(test, folder)),
+    unfinished: [],
+    coverage: null,
+  };
+}
+
+function testOfEntry(value: unknown, folder: string): TestEntry {
+  const { name, suite, status, filePath, line, duration, message, trace } = fieldsOf(value);
+  const known = typeof status === "string" ? statuses[status] : undefined;
+  if (typeof name !== "string" || known === undefined) throw new RangeError("no test");
+  const groups: readonly unknown[] = Array.isArray(suite) ? suite : [suite];
+  const isBad = known === "failed";
+  return {
+    name,
+    suite: groups.filter((group) => typeof group === "string"),
+    status: known,
+    file: typeof filePath === "string" ? relativeTo(folder, filePath) : null,
+    line: typeof line === "number" && Number.isSafeInteger(line) && line >= 0 ? line : null,
+    durationMs: typeof duration === "number" && duration >= 0 ? duration : null,
+    message: isBad && typeof message === "string" ? message : null,
+    details: isBad && typeof trace === "string" ? trace : null,
+  };
+}
+
+function fieldsOf(value: unknown): Fields {
+  return typeof value === "object" && value !== null ? (value as Fields) : {};
+}
+
+function addSuite(suite: XmlElement, names: readonly string[], tests: TestEntry[]): void {
+  if (names.length > maxDepth) throw new RangeError("suites too deep");
+  for (const child of elementsOf(suite)) {
+    if (child.name === "testcase") tests.push(testOfElement(child, names));
+    if (child.name === "testsuite") addSuite(child, [...names, child.attributes["name"] ?? ""], tests);
+  }
+}
+
+function testOfElement(element: XmlElement, suite: readonly string[]): TestEntry {
+  const { name = "", file = null, line, time } = element.attributes;
+  const failure = elementsOf(element).find((child) => child.name === "failure" || child.name === "error");
+  const place = /:(\d{1,9}):\d+/.exec(failure?.text ?? "")?.[1] ?? line;
+  return {
+    name,
+    suite,
+    status: statusOf(element),
+    file,
+    line: place === undefined || !/^\d{1,9}$/.test(place) ? null : Number(place),
+    durationMs: time === undefined || !Number.isFinite(Number(time)) ? null : Number(time) * 1000,
+    message: failure === undefined ? null : (failure.attributes["message"] ?? "").trim(),
+    details: failure === undefined ? null : failure.text.trim(),
+  };
+}
+
+function statusOf(element: XmlElement): TestStatus {
+  for (const { name, attributes } of elementsOf(element)) {
+    if (name === "failure" || name === "error") return "failed";
+    if (name === "skipped") return attributes["message"] === "TODO" ? "todo" : "skipped";
+  }
+  return "passed";
+}
+
+function elementsOf(element: XmlElement): readonly XmlElement[] {
+  return element.children.filter((child) => child instanceof XmlElement);
+}
+
+function parserOf(format: ReportFormat): (text: string, folder: string) => TestReport {
+  const parse = parsers[format];
+  if (parse === undefined) throw new RangeError(`no reports of ${format}`);
+  return parse;
+}
+
+/** Tests of several files, and failures of one test, can have one name: the second is called `name #2`. */
+function withOwnNames(failures: readonly TestFailure[]): readonly TestFailure[] {
+  const taken = new Set<string>();
+  return failures.map((failure) => {
+    let { name } = failure;
+    for (let time = 2; taken.has(name); time++) name = numbered(failure.name, time);
+    taken.add(name);
+    return { ...failure, name };
+  });
+}
+
+function toFailure(test: TestEntry): TestFailure {
+  const { file, line, message, details } = test;
+  return {
+    name: fullName(test).slice(0, maxText.name),
+    file: file === null ? null : file.slice(0, maxText.name),
+    line,
+    message: (message ?? "").slice(0, maxText.message),
+    details: (details ?? "").slice(0, maxText.details),
+  };
 }

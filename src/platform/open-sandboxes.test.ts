@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { Config } from "../config/config.ts";
 import { readHost } from "../config/host/host.ts";
-import { HostInstaller } from "./open-packages.ts";
+import { HostInstaller } from "./open-sandboxes.ts";
 
 it("npm and pip of this machine are told its way out and nothing else of its environment", async () => {
   const own = { HTTPS_PROXY: "http://proxy.test:3128", no_proxy: "corp.test", NODE_EXTRA_CA_CERTS: "/ca.pem" };
