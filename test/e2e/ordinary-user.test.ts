@@ -41,7 +41,7 @@ describe("glovebox run of an ordinary user, who cannot create control groups", (
     expect(JSON.parse(stdout)).toMatchObject({ outcome: "oom_killed", stdout: "" });
   });
 
-  it.for(["shared", "orphan", "first"])("counts memory of what is out of sight (%s)", async (how, context) => {
+  it.for(["shared", "orphan", "first", "child"])("counts memory of what is out of sight (%s)", async (how, context) => {
     const { exitCode } = await run(context, "allocates-out-of-sight.py", ["--memory", "128m"], [how, "600"]);
     expect(exitCode).toBe(137);
   });

@@ -157,7 +157,7 @@ export const localSabotages: readonly Sabotage[] = [
     find: 'firstHasEnded && after[17] === "1"',
     replace: "firstHasEnded",
     test: product,
-    name: "counts memory of what is out of sight (first)",
+    name: "counts memory of what is out of sight (child)",
   },
   {
     id: "local: children's memory is not counted",
