@@ -40,6 +40,67 @@ type Request = RequestOf<typeof runAgentContract>;
 /** `run_agent`: a coding agent of a group, in a container of its own. */
 export const runAgentHandler = handle(runAgentContract, run);
 
+const maxPromptBytes = 1_048_576;
+
+/** A run as requested, except for what is on this machine's disk. */
+type CheckedAgent = Omit<AgentSpec, "mountPolicy" | "openAdditional"> & {
+  readonly additionalMounts: AgentGroupConfig["additionalMounts"];
+};
+
+/** Whom an agent is to work for. */
+interface AgentTarget {
+  /** Of the group, or of what the agent keeps for a folder. */
+  readonly name: string;
+  /** Settings of the group; null: it has none, or it is a folder. */
+  readonly group: AgentGroupConfig | null;
+  /** Null: a group. */
+  readonly folder: { readonly openFolder: () => Promise<OpenPlace> } | null;
+}
+
+/** The folder's path without links, by which it is known whatever it was called; as it was given if nothing is there. */
+export async function realFolder(
+  { homeDirectory, workingDirectory }: Pick<Host, "homeDirectory" | "workingDirectory">,
+  given: string,
+): Promise<string> {
+  const whole = path.resolve(workingDirectory, expandHome(given, homeDirectory));
+  return realpath(whole).catch(() => whole);
+}
+
+/**
+ * Opens the folder that an agent is to work in, through the mount gate (SPEC MO5), and makes the one for its state.
+ * @throws INVALID_REQUEST and POLICY_DENIED naming project_path and the rule
+ */
+async function openAgentFolder(platform: MountNeeds, given: string): Promise<OpenPlace> {
+  const { project, notices } = await openProject(platform, given, { readOnly: false, field: "project_path" });
+  if (!project.readOnly) return project.place;
+  await project.place[Symbol.asyncDispose]();
+  throw new GloveboxError(
+    "POLICY_DENIED",
+    "project_path: an agent needs a folder that it may change, and this one is read-only.",
+    {
+      suggestion: notices.find((notice) => notice.startsWith("project_path: ")) ?? "Name another folder.",
+      context: { field: "project_path" },
+    },
+  );
+}
+
+/** Makes the folder for the state of agents, as a group's folder is made by its owner. @throws PERMISSION_DENIED */
+async function makeAgentStateDirectory(host: Pick<Host, "homeDirectory">): Promise<void> {
+  const directory = agentStateDirectory(host);
+  try {
+    await mkdir(directory, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw new GloveboxError(
+      "PERMISSION_DENIED",
+      "The folder for what agents keep, ~/.glovebox/agents, cannot be made.",
+      {
+        suggestion: "Let this user write to its home directory.",
+        cause: error,
+      },
+    );
+  }
+}
+
 async function run(platform: AgentNeeds, request: Request, call: OperationCall): Promise<RunAgentResponse> {
   const spec = await agentSpecOf(platform, request, call);
   if (spec.group.openFolder !== undefined) await makeAgentStateDirectory(platform.host);
@@ -99,13 +160,6 @@ function toWire(result: AgentResult, notes: readonly string[], limits: RunLimits
   };
 }
 
-const maxPromptBytes = 1_048_576;
-
-/** A run as requested, except for what is on this machine's disk. */
-type CheckedAgent = Omit<AgentSpec, "mountPolicy" | "openAdditional"> & {
-  readonly additionalMounts: AgentGroupConfig["additionalMounts"];
-};
-
 /**
  * The request combined with its group's settings, all of it checked; nothing is opened yet.
  * @throws INVALID_REQUEST naming the field or the key, NOT_FOUND for a group that is not this principal's
@@ -148,16 +202,6 @@ async function agentSpecOf(platform: AgentNeeds, request: Request, call: Operati
     memory: folder === null ? agents.memory : { ...agents.memory, maxCharacters: 0 },
     additionalMounts: group?.additionalMounts ?? [],
   };
-}
-
-/** Whom an agent is to work for. */
-interface AgentTarget {
-  /** Of the group, or of what the agent keeps for a folder. */
-  readonly name: string;
-  /** Settings of the group; null: it has none, or it is a folder. */
-  readonly group: AgentGroupConfig | null;
-  /** Null: a group. */
-  readonly folder: { readonly openFolder: () => Promise<OpenPlace> } | null;
 }
 
 /** @throws INVALID_REQUEST naming the field, NOT_FOUND, POLICY_DENIED */
@@ -277,48 +321,4 @@ function notMain(mainGroup: string): GloveboxError {
 /** Where agents keep conversations, settings and logs of folders that they worked in; closed to other users. */
 function agentStateDirectory({ homeDirectory }: Pick<Host, "homeDirectory">): string {
   return path.join(homeDirectory, ".glovebox", "agents");
-}
-
-/** The folder's path without links, by which it is known whatever it was called; as it was given if nothing is there. */
-export async function realFolder(
-  { homeDirectory, workingDirectory }: Pick<Host, "homeDirectory" | "workingDirectory">,
-  given: string,
-): Promise<string> {
-  const whole = path.resolve(workingDirectory, expandHome(given, homeDirectory));
-  return realpath(whole).catch(() => whole);
-}
-
-/**
- * Opens the folder that an agent is to work in, through the mount gate (SPEC MO5), and makes the one for its state.
- * @throws INVALID_REQUEST and POLICY_DENIED naming project_path and the rule
- */
-async function openAgentFolder(platform: MountNeeds, given: string): Promise<OpenPlace> {
-  const { project, notices } = await openProject(platform, given, { readOnly: false, field: "project_path" });
-  if (!project.readOnly) return project.place;
-  await project.place[Symbol.asyncDispose]();
-  throw new GloveboxError(
-    "POLICY_DENIED",
-    "project_path: an agent needs a folder that it may change, and this one is read-only.",
-    {
-      suggestion: notices.find((notice) => notice.startsWith("project_path: ")) ?? "Name another folder.",
-      context: { field: "project_path" },
-    },
-  );
-}
-
-/** Makes the folder for the state of agents, as a group's folder is made by its owner. @throws PERMISSION_DENIED */
-async function makeAgentStateDirectory(host: Pick<Host, "homeDirectory">): Promise<void> {
-  const directory = agentStateDirectory(host);
-  try {
-    await mkdir(directory, { recursive: true, mode: 0o700 });
-  } catch (error) {
-    throw new GloveboxError(
-      "PERMISSION_DENIED",
-      "The folder for what agents keep, ~/.glovebox/agents, cannot be made.",
-      {
-        suggestion: "Let this user write to its home directory.",
-        cause: error,
-      },
-    );
-  }
 }

@@ -34,106 +34,6 @@ type CreateRequest = RequestOf<typeof createEnvironmentContract>;
 /** `create_environment`: a container that commands run in until it is destroyed. */
 export const createEnvironmentHandler = handle(createEnvironmentContract, createEnvironment);
 
-async function createEnvironment(
-  platform: EnvironmentNeeds,
-  request: CreateRequest,
-  call: OperationCall,
-): Promise<CreateEnvironmentResponse> {
-  const id = request.env_id === undefined ? createId("env") : checkEnvironmentId(request.env_id);
-  const spec = specOf(platform, request, id, call.principal);
-  // A secret that is not available is refused now; the values are read at each use.
-  await spec.readSecrets();
-  const { engine, notes } = await platform.chooseEngine(request.engine, {
-    minIsolation: spec.minIsolation,
-    containers: true,
-    signal: call.signal,
-  });
-  const notices = [...notes];
-  const environment = await openEnvironment(
-    {
-      ...platform,
-      id,
-      name: request.name,
-      engine,
-      readSpec: async () => {
-        if (request.project_root === undefined) return spec;
-        const readOnly = request.read_only ?? false;
-        const opened = await openProject(platform, request.project_root, { readOnly, field: "project_root" });
-        notices.push(...opened.notices);
-        return { ...spec, project: opened.project, ...(await imageForProject(platform, request, opened.project)) };
-      },
-      ...callListener(call, request.name),
-    },
-    call,
-  );
-  const { containerId, sandboxId } = await environment.currentIds();
-  const { isolation } = await engine.capabilities({ signal: call.signal, ociRuntime: spec.ociRuntime });
-  return {
-    env_id: id,
-    container_id: containerId,
-    sandbox_id: sandboxId,
-    mount_path: projectFolder,
-    image: environment.spec.image,
-    engine: engine.name,
-    isolation,
-    ...(spec.ociRuntime === undefined ? {} : { oci_runtime: spec.ociRuntime }),
-    limits: limitsToWire(spec.limits),
-    network: request.network ?? "none",
-    read_only: environment.spec.project?.readOnly ?? false,
-    tooling_files: environment.spec.toolingFiles,
-    warnings: [...notices, ...environment.warnings],
-  };
-}
-
-/** Everything except the project is checked before anything is started. */
-function specOf(platform: EnvironmentNeeds, request: CreateRequest, id: string, principal: string): EnvironmentSpec {
-  const { config } = platform;
-  const environment = readVariables(request);
-  const asker = { principal, kind: "environment", taken: Object.keys(environment) } as const;
-  return {
-    ...settle("environment", { ...request, environment }, platform, {}),
-    id,
-    ...imageOf(platform, request, "bun"),
-    setupCommands: readPreparation(request, "setup_commands"),
-    installCommands: readPreparation(request, "install_commands"),
-    project: null,
-    // The stricter of the two.
-    toolingFiles: config.toolingFiles === "locked" ? "locked" : (request.tooling_files ?? config.toolingFiles),
-    toolingPaths: config.toolingPaths,
-    readOnlyRoot: request.read_only_root ?? false,
-    readSecrets: () => readSecrets(platform, request.secrets ?? [], asker),
-  };
-}
-
-/** The request's image, or the deployment's for what the commands need. @throws INVALID_REQUEST */
-function imageOf(
-  platform: EnvironmentNeeds,
-  { image }: CreateRequest,
-  needed: ImageName,
-): Pick<EnvironmentSpec, "image" | "imageOrigin"> {
-  if (image !== undefined) return { image: platform.checkImage(image), imageOrigin: "request" };
-  const { images } = platform.config;
-  return { image: images[needed === "bun" ? "session" : needed], imageOrigin: "configured" };
-}
-
-/** The image for the files of a project, where the request has none. @throws NOT_FOUND, PERMISSION_DENIED */
-async function imageForProject(
-  platform: EnvironmentNeeds,
-  request: CreateRequest,
-  { place }: Project,
-): Promise<Pick<EnvironmentSpec, "image" | "imageOrigin">> {
-  if (request.image !== undefined) return imageOf(platform, request, "bun");
-  const { names } = await readProject(place, platform.host.platform);
-  return imageOf(platform, request, projectTools("", names).image);
-}
-
-function readPreparation(
-  request: CreateRequest,
-  name: "setup_commands" | "install_commands",
-): readonly (readonly string[])[] {
-  return (request[name] ?? []).map((command, index) => readCommand(command, `${name}[${index}]`));
-}
-
 /** `list_environments`: the caller's own. */
 export const listEnvironmentsHandler = handle(
   listEnvironmentsContract,
@@ -236,4 +136,104 @@ async function runCommand(
 function checkTail(bytes: number | undefined, max: number): number | undefined {
   if (bytes === undefined || bytes <= max) return bytes;
   throw invalidField("tail_bytes", `at most ${max}, max_output_bytes of this deployment`, bytes);
+}
+
+async function createEnvironment(
+  platform: EnvironmentNeeds,
+  request: CreateRequest,
+  call: OperationCall,
+): Promise<CreateEnvironmentResponse> {
+  const id = request.env_id === undefined ? createId("env") : checkEnvironmentId(request.env_id);
+  const spec = specOf(platform, request, id, call.principal);
+  // A secret that is not available is refused now; the values are read at each use.
+  await spec.readSecrets();
+  const { engine, notes } = await platform.chooseEngine(request.engine, {
+    minIsolation: spec.minIsolation,
+    containers: true,
+    signal: call.signal,
+  });
+  const notices = [...notes];
+  const environment = await openEnvironment(
+    {
+      ...platform,
+      id,
+      name: request.name,
+      engine,
+      readSpec: async () => {
+        if (request.project_root === undefined) return spec;
+        const readOnly = request.read_only ?? false;
+        const opened = await openProject(platform, request.project_root, { readOnly, field: "project_root" });
+        notices.push(...opened.notices);
+        return { ...spec, project: opened.project, ...(await imageForProject(platform, request, opened.project)) };
+      },
+      ...callListener(call, request.name),
+    },
+    call,
+  );
+  const { containerId, sandboxId } = await environment.currentIds();
+  const { isolation } = await engine.capabilities({ signal: call.signal, ociRuntime: spec.ociRuntime });
+  return {
+    env_id: id,
+    container_id: containerId,
+    sandbox_id: sandboxId,
+    mount_path: projectFolder,
+    image: environment.spec.image,
+    engine: engine.name,
+    isolation,
+    ...(spec.ociRuntime === undefined ? {} : { oci_runtime: spec.ociRuntime }),
+    limits: limitsToWire(spec.limits),
+    network: request.network ?? "none",
+    read_only: environment.spec.project?.readOnly ?? false,
+    tooling_files: environment.spec.toolingFiles,
+    warnings: [...notices, ...environment.warnings],
+  };
+}
+
+/** Everything except the project is checked before anything is started. */
+function specOf(platform: EnvironmentNeeds, request: CreateRequest, id: string, principal: string): EnvironmentSpec {
+  const { config } = platform;
+  const environment = readVariables(request);
+  const asker = { principal, kind: "environment", taken: Object.keys(environment) } as const;
+  return {
+    ...settle("environment", { ...request, environment }, platform, {}),
+    id,
+    ...imageOf(platform, request, "bun"),
+    setupCommands: readPreparation(request, "setup_commands"),
+    installCommands: readPreparation(request, "install_commands"),
+    project: null,
+    // The stricter of the two.
+    toolingFiles: config.toolingFiles === "locked" ? "locked" : (request.tooling_files ?? config.toolingFiles),
+    toolingPaths: config.toolingPaths,
+    readOnlyRoot: request.read_only_root ?? false,
+    readSecrets: () => readSecrets(platform, request.secrets ?? [], asker),
+  };
+}
+
+/** The request's image, or the deployment's for what the commands need. @throws INVALID_REQUEST */
+function imageOf(
+  platform: EnvironmentNeeds,
+  { image }: CreateRequest,
+  needed: ImageName,
+): Pick<EnvironmentSpec, "image" | "imageOrigin"> {
+  if (image !== undefined) return { image: platform.checkImage(image), imageOrigin: "request" };
+  const { images } = platform.config;
+  return { image: images[needed === "bun" ? "session" : needed], imageOrigin: "configured" };
+}
+
+/** The image for the files of a project, where the request has none. @throws NOT_FOUND, PERMISSION_DENIED */
+async function imageForProject(
+  platform: EnvironmentNeeds,
+  request: CreateRequest,
+  { place }: Project,
+): Promise<Pick<EnvironmentSpec, "image" | "imageOrigin">> {
+  if (request.image !== undefined) return imageOf(platform, request, "bun");
+  const { names } = await readProject(place, platform.host.platform);
+  return imageOf(platform, request, projectTools("", names).image);
+}
+
+function readPreparation(
+  request: CreateRequest,
+  name: "setup_commands" | "install_commands",
+): readonly (readonly string[])[] {
+  return (request[name] ?? []).map((command, index) => readCommand(command, `${name}[${index}]`));
 }

@@ -125,26 +125,6 @@ export const editFileHandler = handle(
   },
 );
 
-/** The same error, which may quote the file, with the values of secrets removed. */
-function redacted(error: unknown, redaction: Redaction): unknown {
-  if (!(error instanceof GloveboxError) || error.context["nearest"] === undefined) return error;
-  const { errorType, message, suggestion, context } = error;
-  const nearest = redaction.text(String(context["nearest"]));
-  return new GloveboxError(errorType, redaction.text(message), { suggestion, context: { ...context, nearest } });
-}
-
-function shownTooling(files: FileUse<unknown>["toolingFiles"]): Pick<WriteFileResponse, "tooling_files"> {
-  return files === null ? {} : { tooling_files: [...shortenTooling(files, maxToolingFiles)] };
-}
-
-function aboutUse(
-  { about }: FilePlace,
-  { restarted, warnings }: FileUse<unknown>,
-  further: readonly string[] = [],
-): FilePlace["about"] & { readonly restarted: boolean; readonly warnings: string[] } {
-  return { ...about, restarted, warnings: [...warnings, ...further] };
-}
-
 /** The part of a file that is wanted. */
 interface Part {
   readonly offset?: number | undefined;
@@ -359,4 +339,24 @@ function inSession(session: Session, platform: FileNeeds, call: OperationCall): 
     redaction: () => session.secrets.redaction(),
     use: (work) => useFiles(session, { ...platform, listener: callListener(call) }, call, work),
   };
+}
+
+/** The same error, which may quote the file, with the values of secrets removed. */
+function redacted(error: unknown, redaction: Redaction): unknown {
+  if (!(error instanceof GloveboxError) || error.context["nearest"] === undefined) return error;
+  const { errorType, message, suggestion, context } = error;
+  const nearest = redaction.text(String(context["nearest"]));
+  return new GloveboxError(errorType, redaction.text(message), { suggestion, context: { ...context, nearest } });
+}
+
+function shownTooling(files: FileUse<unknown>["toolingFiles"]): Pick<WriteFileResponse, "tooling_files"> {
+  return files === null ? {} : { tooling_files: [...shortenTooling(files, maxToolingFiles)] };
+}
+
+function aboutUse(
+  { about }: FilePlace,
+  { restarted, warnings }: FileUse<unknown>,
+  further: readonly string[] = [],
+): FilePlace["about"] & { readonly restarted: boolean; readonly warnings: string[] } {
+  return { ...about, restarted, warnings: [...warnings, ...further] };
 }

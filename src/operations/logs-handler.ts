@@ -28,46 +28,6 @@ export interface LogNeeds extends Pick<SandboxesNeeds, "sandboxes" | "records" |
   readonly environments: Environments;
 }
 
-/**
- * The log of a sandbox by its id, its container's id or, while it lives, its name or the beginning of its id, or of an environment's current sandbox. The operator can read
- * every log in memory, whoever owns it.
- * @throws NOT_FOUND, also for other principals' logs
- */
-async function findLog(
-  places: LogNeeds,
-  id: string,
-  { principal, isOperator = false }: Pick<OperationCall, "principal" | "isOperator">,
-): Promise<FoundLog> {
-  const { logs, sandboxes, store } = places;
-  const sandbox = sandboxes.live.find(({ containerId }) => containerId === id)?.id ?? id;
-  const ring = logs.find(sandbox);
-  if (ring?.source.principal === principal) return { sandbox, principal, ring };
-  if (ring !== undefined && isOperator) return { sandbox, principal: ring.source.principal, ring };
-  if (ring !== undefined) throw notFound(id);
-  if ((await store?.hasEntries({ sandbox, principal })) === true) return { sandbox, principal, ring };
-  const present = await ofEnvironment(places, id, principal);
-  if (present !== null) return { sandbox: present, principal, ring: logs.find(present) };
-  const meant = await meantSandbox(places, id, { principal, isOperator }, "id");
-  if (meant === id) throw notFound(id);
-  return findLog(places, meant, { principal, isOperator });
-}
-
-async function ofEnvironment({ environments }: LogNeeds, id: string, principal: string): Promise<string | null> {
-  try {
-    return (await (await environments.find(id, principal)).currentIds()).sandboxId;
-  } catch (error) {
-    if (error instanceof GloveboxError && error.errorType === "NOT_FOUND") return null;
-    throw error;
-  }
-}
-
-function notFound(id: string): GloveboxError {
-  return new GloveboxError("NOT_FOUND", `There is no log of a sandbox ${id}.`, {
-    suggestion: "Use the sandbox_id of a result; logs are kept for a while, and longer where the server stores them.",
-    context: { id },
-  });
-}
-
 /** Which entries to read. */
 interface PageQuery {
   readonly stream: LogStream | undefined;
@@ -107,43 +67,6 @@ export async function readPage({ store }: Pick<LogNeeds, "store">, log: FoundLog
 interface Joint extends PageQuery {
   /** From this offset on, entries are read from memory; undefined: it has none. */
   readonly before: number | undefined;
-}
-
-/**
- * Stored entries, joined to what was read before and to what is in memory: an entry that stands for missing ones may
- * overlap both, because what could not be sent to the store in time may still be in memory.
- */
-function joined(stored: readonly LogEntry[], { offset, limit, stream, before }: Joint): readonly LogEntry[] {
-  const [first] = stored;
-  const last = stored.at(-1);
-  if (first === undefined || last === undefined) return stored;
-  // Other streams' entries lie between those of one.
-  const isGap = stream === undefined && first.offset > offset;
-  const gap = isGap ? [droppedEntry(first.source, { offset, count: first.offset - offset }, first.stampMs)] : [];
-  const reachesOver = before !== undefined && last.dropped > 0 && last.offset + last.dropped > before;
-  const cut = reachesOver ? droppedEntry(last.source, { ...last, count: before - last.offset }, last.stampMs) : last;
-  return [...gap, ...stored.slice(0, -1), cut].slice(0, limit);
-}
-
-/** Memory may have to be read several times until enough entries of the stream are found. */
-function readHeld(ring: NonNullable<FoundLog["ring"]>, { stream, offset, limit }: PageQuery): Page {
-  const entries: LogEntry[] = [];
-  let nextOffset = offset;
-  while (entries.length < limit && nextOffset < ring.nextOffset) {
-    const page = ring.read(nextOffset, limit - entries.length);
-    if (page.nextOffset <= nextOffset) break;
-    nextOffset = page.nextOffset;
-    entries.push(
-      ...page.entries.filter((entry) => stream === undefined || entry.stream === stream || entry.dropped > 0),
-    );
-  }
-  return { entries, nextOffset, isOver: ring.hasEnded && nextOffset >= ring.nextOffset };
-}
-
-function bounded(entries: readonly LogEntry[]): readonly LogEntry[] {
-  let bytes = 0;
-  const end = entries.findIndex(({ message }) => (bytes += message.length) > maxPageBytes);
-  return end < 1 ? entries : entries.slice(0, end);
 }
 
 /**
@@ -236,4 +159,81 @@ async function withNews(
     page = await readPage(platform, log, { ...query, offset: page.nextOffset });
   }
   return page;
+}
+
+/**
+ * The log of a sandbox by its id, its container's id or, while it lives, its name or the beginning of its id, or of an environment's current sandbox. The operator can read
+ * every log in memory, whoever owns it.
+ * @throws NOT_FOUND, also for other principals' logs
+ */
+async function findLog(
+  places: LogNeeds,
+  id: string,
+  { principal, isOperator = false }: Pick<OperationCall, "principal" | "isOperator">,
+): Promise<FoundLog> {
+  const { logs, sandboxes, store } = places;
+  const sandbox = sandboxes.live.find(({ containerId }) => containerId === id)?.id ?? id;
+  const ring = logs.find(sandbox);
+  if (ring?.source.principal === principal) return { sandbox, principal, ring };
+  if (ring !== undefined && isOperator) return { sandbox, principal: ring.source.principal, ring };
+  if (ring !== undefined) throw notFound(id);
+  if ((await store?.hasEntries({ sandbox, principal })) === true) return { sandbox, principal, ring };
+  const present = await ofEnvironment(places, id, principal);
+  if (present !== null) return { sandbox: present, principal, ring: logs.find(present) };
+  const meant = await meantSandbox(places, id, { principal, isOperator }, "id");
+  if (meant === id) throw notFound(id);
+  return findLog(places, meant, { principal, isOperator });
+}
+
+async function ofEnvironment({ environments }: LogNeeds, id: string, principal: string): Promise<string | null> {
+  try {
+    return (await (await environments.find(id, principal)).currentIds()).sandboxId;
+  } catch (error) {
+    if (error instanceof GloveboxError && error.errorType === "NOT_FOUND") return null;
+    throw error;
+  }
+}
+
+function notFound(id: string): GloveboxError {
+  return new GloveboxError("NOT_FOUND", `There is no log of a sandbox ${id}.`, {
+    suggestion: "Use the sandbox_id of a result; logs are kept for a while, and longer where the server stores them.",
+    context: { id },
+  });
+}
+
+/**
+ * Stored entries, joined to what was read before and to what is in memory: an entry that stands for missing ones may
+ * overlap both, because what could not be sent to the store in time may still be in memory.
+ */
+function joined(stored: readonly LogEntry[], { offset, limit, stream, before }: Joint): readonly LogEntry[] {
+  const [first] = stored;
+  const last = stored.at(-1);
+  if (first === undefined || last === undefined) return stored;
+  // Other streams' entries lie between those of one.
+  const isGap = stream === undefined && first.offset > offset;
+  const gap = isGap ? [droppedEntry(first.source, { offset, count: first.offset - offset }, first.stampMs)] : [];
+  const reachesOver = before !== undefined && last.dropped > 0 && last.offset + last.dropped > before;
+  const cut = reachesOver ? droppedEntry(last.source, { ...last, count: before - last.offset }, last.stampMs) : last;
+  return [...gap, ...stored.slice(0, -1), cut].slice(0, limit);
+}
+
+/** Memory may have to be read several times until enough entries of the stream are found. */
+function readHeld(ring: NonNullable<FoundLog["ring"]>, { stream, offset, limit }: PageQuery): Page {
+  const entries: LogEntry[] = [];
+  let nextOffset = offset;
+  while (entries.length < limit && nextOffset < ring.nextOffset) {
+    const page = ring.read(nextOffset, limit - entries.length);
+    if (page.nextOffset <= nextOffset) break;
+    nextOffset = page.nextOffset;
+    entries.push(
+      ...page.entries.filter((entry) => stream === undefined || entry.stream === stream || entry.dropped > 0),
+    );
+  }
+  return { entries, nextOffset, isOver: ring.hasEnded && nextOffset >= ring.nextOffset };
+}
+
+function bounded(entries: readonly LogEntry[]): readonly LogEntry[] {
+  let bytes = 0;
+  const end = entries.findIndex(({ message }) => (bytes += message.length) > maxPageBytes);
+  return end < 1 ? entries : entries.slice(0, end);
 }

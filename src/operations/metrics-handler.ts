@@ -38,24 +38,6 @@ export const getMetricsHandler = handle(getMetricsContract, async (platform: Met
   };
 });
 
-function notKnown(id: string): GloveboxError {
-  return new GloveboxError("NOT_FOUND", `No metrics of a sandbox ${JSON.stringify(id)}.`, {
-    suggestion: "Take the sandbox_id of a result; samples are kept while the sandbox lives and for a while afterwards.",
-    context: { sandbox_id: id },
-  });
-}
-
-/** A sandbox with its newest sample, on the wire and for other processes of this user. */
-function usageRow(sampled: SampledSandbox, name: string | null): SandboxStatsRow {
-  const { last } = sampled.ring;
-  return {
-    container_id: sampled.observed.sandbox.id,
-    name,
-    ...sampledToWire(sampled),
-    sample: last === undefined ? null : sampleToWire(last),
-  };
-}
-
 /** What this user's sandboxes currently use: this process's own, and those of other processes that answer. */
 export const sandboxStatsHandler = handle(sandboxStatsContract, async (platform: MetricsNeeds, { id: word }, call) => {
   const id = word === undefined ? undefined : await meantSandbox(platform, word, call, "id");
@@ -77,26 +59,6 @@ export const sandboxStatsHandler = handle(sandboxStatsContract, async (platform:
 
 /** How long a sandbox's owner may take to report what it already knows. */
 const answerMs = 2_000;
-
-/** Null if the sandbox's process is gone, is not this user's or does not answer in time. */
-async function askOther(
-  platform: MetricsNeeds,
-  { id, name, owner, peerAddress: address = null }: SandboxRecord,
-  { principal, signal }: OperationCall,
-): Promise<SandboxStatsRow | null> {
-  const { peers } = platform;
-  if (peers === null || address === null || (await platform.leases.stateOf(owner)) !== "living") return null;
-  try {
-    const late = AbortSignal.timeout(answerMs);
-    const call = { principal, isOperator: true, signal: signal === undefined ? late : AbortSignal.any([late, signal]) };
-    const { sandboxes } = await peers.at(address)(sandboxStatsContract, { id }, call);
-    const row = sandboxes.find(({ container_id: each }) => each === id);
-    return row === undefined ? null : { ...row, name: name ?? null };
-  } catch (error) {
-    platform.logger.debug({ sandbox: id, err: error }, "the owner of a sandbox did not tell its use");
-    return null;
-  }
-}
 
 const defaultAlerts = 100;
 
@@ -138,4 +100,42 @@ function inMebibytes(bytes: number | null): number | null {
 
 function rounded<Value extends number | null>(value: Value): Value | number {
   return value === null ? value : Math.round(value * 10) / 10;
+}
+
+function notKnown(id: string): GloveboxError {
+  return new GloveboxError("NOT_FOUND", `No metrics of a sandbox ${JSON.stringify(id)}.`, {
+    suggestion: "Take the sandbox_id of a result; samples are kept while the sandbox lives and for a while afterwards.",
+    context: { sandbox_id: id },
+  });
+}
+
+/** A sandbox with its newest sample, on the wire and for other processes of this user. */
+function usageRow(sampled: SampledSandbox, name: string | null): SandboxStatsRow {
+  const { last } = sampled.ring;
+  return {
+    container_id: sampled.observed.sandbox.id,
+    name,
+    ...sampledToWire(sampled),
+    sample: last === undefined ? null : sampleToWire(last),
+  };
+}
+
+/** Null if the sandbox's process is gone, is not this user's or does not answer in time. */
+async function askOther(
+  platform: MetricsNeeds,
+  { id, name, owner, peerAddress: address = null }: SandboxRecord,
+  { principal, signal }: OperationCall,
+): Promise<SandboxStatsRow | null> {
+  const { peers } = platform;
+  if (peers === null || address === null || (await platform.leases.stateOf(owner)) !== "living") return null;
+  try {
+    const late = AbortSignal.timeout(answerMs);
+    const call = { principal, isOperator: true, signal: signal === undefined ? late : AbortSignal.any([late, signal]) };
+    const { sandboxes } = await peers.at(address)(sandboxStatsContract, { id }, call);
+    const row = sandboxes.find(({ container_id: each }) => each === id);
+    return row === undefined ? null : { ...row, name: name ?? null };
+  } catch (error) {
+    platform.logger.debug({ sandbox: id, err: error }, "the owner of a sandbox did not tell its use");
+    return null;
+  }
 }

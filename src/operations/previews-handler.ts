@@ -40,6 +40,58 @@ const defaultPort = 3000;
 /** `start_preview`: a project's page, served from a sandbox until it is stopped. */
 export const startPreviewHandler = handle(startPreviewContract, run);
 
+/** `preview_status`: the state of a preview. */
+export const previewStatusHandler = handle(
+  previewStatusContract,
+  async ({ previews, alertBook }: PreviewNeeds, { id, wait_seconds: seconds = 0 }, { principal, signal }) => {
+    const preview = previews.find(id, principal);
+    if (seconds > 0) await preview.untilSettled(seconds * 1_000, signal);
+    return previewRow(preview, alertBook);
+  },
+);
+
+/** `stop_preview`: ends it. */
+export const stopPreviewHandler = handle(
+  stopPreviewContract,
+  async ({ previews }: PreviewNeeds, { id }, { principal }) => {
+    const preview = await previews.stop(id, principal);
+    return { container_id: preview.id, logs: preview.logs };
+  },
+);
+
+/** A preview as callers see it, with the alerts of its sandbox. */
+function previewRow(preview: Preview, alertBook: Pick<AlertBook, "since">): PreviewRow {
+  const { id, spec, port, status, problem, way, sandbox, startedAtMs, setupCommand, warnings, logs } = preview;
+  const { limits } = spec;
+  return {
+    container_id: id,
+    sandbox_id: id,
+    name: spec.name ?? null,
+    url: way?.url ?? "",
+    ...(typeof way?.directUrl === "string" ? { direct_url: way.directUrl } : {}),
+    port,
+    status,
+    logs,
+    ...(sandbox === null
+      ? {}
+      : {
+          engine: sandbox.sandbox.engineName,
+          isolation: sandbox.capabilities.isolation,
+          ...(sandbox.capabilities.images ? { image: sandbox.profile.image } : {}),
+          ...(setupCommand === null ? {} : { setup_command: setupCommand }),
+        }),
+    ...(startedAtMs === null
+      ? {}
+      : {
+          started_at: new Date(startedAtMs).toISOString(),
+          ends_at: new Date(startedAtMs + limits.timeoutMs).toISOString(),
+        }),
+    warnings: [...warnings],
+    ...resultAlertsSince(alertBook, 0, id),
+    ...(problem === null ? {} : { error: problem.toWire() }),
+  };
+}
+
 async function run(platform: PreviewNeeds, request: Request, call: OperationCall): Promise<StartPreviewResponse> {
   const given = request.command === undefined ? undefined : readShellLine(request.command, "command");
   const plain = specOf(platform, request);
@@ -99,57 +151,5 @@ function specOf(
     image: request.image === undefined ? undefined : platform.checkImage(request.image),
     dockerfile: checkDockerfile(request, config),
     defaultImages: { python, javascript, bun: session },
-  };
-}
-
-/** `preview_status`: the state of a preview. */
-export const previewStatusHandler = handle(
-  previewStatusContract,
-  async ({ previews, alertBook }: PreviewNeeds, { id, wait_seconds: seconds = 0 }, { principal, signal }) => {
-    const preview = previews.find(id, principal);
-    if (seconds > 0) await preview.untilSettled(seconds * 1_000, signal);
-    return previewRow(preview, alertBook);
-  },
-);
-
-/** `stop_preview`: ends it. */
-export const stopPreviewHandler = handle(
-  stopPreviewContract,
-  async ({ previews }: PreviewNeeds, { id }, { principal }) => {
-    const preview = await previews.stop(id, principal);
-    return { container_id: preview.id, logs: preview.logs };
-  },
-);
-
-/** A preview as callers see it, with the alerts of its sandbox. */
-function previewRow(preview: Preview, alertBook: Pick<AlertBook, "since">): PreviewRow {
-  const { id, spec, port, status, problem, way, sandbox, startedAtMs, setupCommand, warnings, logs } = preview;
-  const { limits } = spec;
-  return {
-    container_id: id,
-    sandbox_id: id,
-    name: spec.name ?? null,
-    url: way?.url ?? "",
-    ...(typeof way?.directUrl === "string" ? { direct_url: way.directUrl } : {}),
-    port,
-    status,
-    logs,
-    ...(sandbox === null
-      ? {}
-      : {
-          engine: sandbox.sandbox.engineName,
-          isolation: sandbox.capabilities.isolation,
-          ...(sandbox.capabilities.images ? { image: sandbox.profile.image } : {}),
-          ...(setupCommand === null ? {} : { setup_command: setupCommand }),
-        }),
-    ...(startedAtMs === null
-      ? {}
-      : {
-          started_at: new Date(startedAtMs).toISOString(),
-          ends_at: new Date(startedAtMs + limits.timeoutMs).toISOString(),
-        }),
-    warnings: [...warnings],
-    ...resultAlertsSince(alertBook, 0, id),
-    ...(problem === null ? {} : { error: problem.toWire() }),
   };
 }

@@ -40,94 +40,11 @@ export const startProcessHandler = handle(startProcessContract, (platform: Proce
     : startInEnvironment(platform, { ...request, env_id: id }, call);
 });
 
-async function startInEnvironment(
-  { environments }: ProcessNeeds,
-  request: Request & { readonly env_id: string },
-  { principal, signal }: OperationCall,
-): Promise<StartProcessResponse> {
-  const { env_id: id, network } = request;
-  if (network !== undefined) {
-    throw invalidField("network", "to be left out with env_id, whose network was set when it was created", network);
-  }
-  const spec = { ...readCommandRequest(request), ports: readPorts(request) };
-  const environment = await environments.find(id, principal);
-  return { ...processRow(await environment.startProcess(spec, signal)), env_id: id, warnings: [] };
-}
-
-async function startInSessionOf(
-  platform: ProcessNeeds,
-  request: Request,
-  call: OperationCall,
-): Promise<StartProcessResponse> {
-  const { config } = platform;
-  const network = allowedNetwork(request.network, platform);
-  const folder = platform.sessions.find(request.session_id, call)?.folder ?? workFolder;
-  const start = {
-    spec: { ...readCommandRequest(request, folder), ports: readPorts(request) },
-    network,
-    hostEnvironment: config.hostEnvironment,
-    explicitDemands: explicitDemands("session", { network: request.network }, config.explicitSettings),
-  };
-  const { session, notes } = await sessionOf(platform, { session_id: request.session_id }, call);
-  const { process, restarted, warnings } = await startInSession(
-    session,
-    { ...start, minIsolation: session.settings.minIsolation },
-    { ...platform, listener: callListener(call) },
-    call,
-  );
-  return { ...processRow(process), session_id: session.id, restarted, warnings: [...notes, ...warnings] };
-}
-
-function readPorts({ ports = [] }: Request): readonly number[] {
-  const twice = ports.find((port, index) => ports.indexOf(port) !== index);
-  if (twice !== undefined) throw invalidField("ports", "each port once", `${twice} twice`);
-  return ports;
-}
-
 /** What background processes run in. */
 interface ProcessPlace extends Pick<Environment | Session, "processes" | "stopProcess"> {
   /** Its row, with the tooling files of the project that it has changed. */
   readonly rowOf: (process: BackgroundProcess) => Promise<ProcessRow>;
   readonly about: AboutPlace;
-}
-
-/** The place that a request means; it must already exist. @throws INVALID_REQUEST, NOT_FOUND */
-async function placeOf(platform: ProcessNeeds, fields: PlaceFields, call: OperationCall): Promise<ProcessPlace> {
-  assertOnePlace(fields);
-  const { env_id: id } = fields;
-  if (id !== undefined) return inEnvironment(id, await platform.environments.find(id, call.principal));
-  const session = platform.sessions.find(fields.session_id, call);
-  if (session !== null) return inSession(session);
-  throw new GloveboxError("NOT_FOUND", "There is no session yet, so it has no processes.", {
-    suggestion: "Start one with start_process, or give the env_id of an environment.",
-  });
-}
-
-function inEnvironment(id: string, environment: Environment): ProcessPlace {
-  return {
-    about: { env_id: id },
-    processes: environment.processes,
-    rowOf: async (process) => {
-      const report = await environment.tooling.reportOf(process);
-      if (report === null) return processRow(process);
-      const unseen = gapSentences(report.gaps);
-      return {
-        ...processRow(process),
-        tooling_files: [...shortenTooling(report.changed, maxToolingFiles)],
-        ...(unseen.length === 0 ? {} : { tooling_unseen: [...unseen] }),
-      };
-    },
-    stopProcess: (...stop) => environment.stopProcess(...stop),
-  };
-}
-
-function inSession(session: Session): ProcessPlace {
-  return {
-    about: { session_id: session.id },
-    processes: session.processes,
-    rowOf: (process) => Promise.resolve(processRow(process)),
-    stopProcess: (...stop) => session.stopProcess(...stop),
-  };
 }
 
 const defaultMaxBytes = 65_536;
@@ -207,5 +124,88 @@ function outputPart(
     next_offset: part.nextOffset,
     total_bytes: process[stream].totalBytes,
     is_over: isOver && part.nextOffset === process[stream].totalBytes,
+  };
+}
+
+async function startInEnvironment(
+  { environments }: ProcessNeeds,
+  request: Request & { readonly env_id: string },
+  { principal, signal }: OperationCall,
+): Promise<StartProcessResponse> {
+  const { env_id: id, network } = request;
+  if (network !== undefined) {
+    throw invalidField("network", "to be left out with env_id, whose network was set when it was created", network);
+  }
+  const spec = { ...readCommandRequest(request), ports: readPorts(request) };
+  const environment = await environments.find(id, principal);
+  return { ...processRow(await environment.startProcess(spec, signal)), env_id: id, warnings: [] };
+}
+
+async function startInSessionOf(
+  platform: ProcessNeeds,
+  request: Request,
+  call: OperationCall,
+): Promise<StartProcessResponse> {
+  const { config } = platform;
+  const network = allowedNetwork(request.network, platform);
+  const folder = platform.sessions.find(request.session_id, call)?.folder ?? workFolder;
+  const start = {
+    spec: { ...readCommandRequest(request, folder), ports: readPorts(request) },
+    network,
+    hostEnvironment: config.hostEnvironment,
+    explicitDemands: explicitDemands("session", { network: request.network }, config.explicitSettings),
+  };
+  const { session, notes } = await sessionOf(platform, { session_id: request.session_id }, call);
+  const { process, restarted, warnings } = await startInSession(
+    session,
+    { ...start, minIsolation: session.settings.minIsolation },
+    { ...platform, listener: callListener(call) },
+    call,
+  );
+  return { ...processRow(process), session_id: session.id, restarted, warnings: [...notes, ...warnings] };
+}
+
+function readPorts({ ports = [] }: Request): readonly number[] {
+  const twice = ports.find((port, index) => ports.indexOf(port) !== index);
+  if (twice !== undefined) throw invalidField("ports", "each port once", `${twice} twice`);
+  return ports;
+}
+
+/** The place that a request means; it must already exist. @throws INVALID_REQUEST, NOT_FOUND */
+async function placeOf(platform: ProcessNeeds, fields: PlaceFields, call: OperationCall): Promise<ProcessPlace> {
+  assertOnePlace(fields);
+  const { env_id: id } = fields;
+  if (id !== undefined) return inEnvironment(id, await platform.environments.find(id, call.principal));
+  const session = platform.sessions.find(fields.session_id, call);
+  if (session !== null) return inSession(session);
+  throw new GloveboxError("NOT_FOUND", "There is no session yet, so it has no processes.", {
+    suggestion: "Start one with start_process, or give the env_id of an environment.",
+  });
+}
+
+function inEnvironment(id: string, environment: Environment): ProcessPlace {
+  return {
+    about: { env_id: id },
+    processes: environment.processes,
+    rowOf: async (process) => {
+      const report = await environment.tooling.reportOf(process);
+      if (report === null) return processRow(process);
+      const unseen = gapSentences(report.gaps);
+      return {
+        ...processRow(process),
+        tooling_files: [...shortenTooling(report.changed, maxToolingFiles)],
+        ...(unseen.length === 0 ? {} : { tooling_unseen: [...unseen] }),
+      };
+    },
+    stopProcess: (...stop) => environment.stopProcess(...stop),
+  };
+}
+
+function inSession(session: Session): ProcessPlace {
+  return {
+    about: { session_id: session.id },
+    processes: session.processes,
+    rowOf: (process) => Promise.resolve(processRow(process)),
+    stopProcess: (...stop) => session.stopProcess(...stop),
   };
 }

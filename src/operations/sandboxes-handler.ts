@@ -125,23 +125,6 @@ export const findSandboxPlaceHandler = handle(
   },
 );
 
-function noPlace(id: string): GloveboxError {
-  return new GloveboxError("UNSUPPORTED", `${id} does not belong to a session or an environment.`, {
-    suggestion:
-      "A program's own sandbox is removed with it: use a session or an environment to keep files and processes.",
-    context: { sandbox_id: id },
-  });
-}
-
-function notFound(id: string): GloveboxError {
-  const shown = id.slice(0, 80);
-  return new GloveboxError("NOT_FOUND", `You have no live sandbox ${JSON.stringify(shown)} here.`, {
-    suggestion:
-      "Take the sandbox_id of a result; the files and processes of a session or an environment are reached by its own id, too.",
-    context: { sandbox_id: shown },
-  });
-}
-
 /** All our sandboxes on the engines that answer, and those inside other processes of this user. */
 export async function findSandboxes(
   platform: SandboxesNeeds,
@@ -190,13 +173,6 @@ export async function listedSandboxes(
   return [...still, ...rows.filter(({ owner, engine }) => owner === "living" && (engineName ?? engine) === engine)];
 }
 
-/** What living processes of this user have recorded: quick, since no engine is asked. */
-async function recordedSandboxes(platform: SandboxesNeeds, engineName?: string): Promise<readonly SandboxRow[]> {
-  const records = await platform.records.list();
-  const rows = await Promise.all(records.map((record) => recordedRow(platform, record)));
-  return rows.filter(({ owner, engine }) => owner === "living" && (engineName ?? engine) === engine);
-}
-
 /**
  * Engines that answer in time; an engine that was named must. A cluster that nobody named, by configuration or by a sandbox there, is not
  * asked: it may be others'.
@@ -216,16 +192,131 @@ export async function answeringEngines(
   return engines.filter((_, index) => probes[index]?.available === true);
 }
 
-/** The id in the labels of its container. */
-function labelOf({ id, startedAs }: SandboxRecord): string {
-  return startedAs ?? id;
-}
-
 interface EngineLook {
   readonly engine: Engine;
   /** By the ids in the labels of their containers. */
   readonly records: ReadonlyMap<string, SandboxRecord>;
   readonly signal: AbortSignal | undefined;
+}
+
+/** How long another process may take to remove one of its sandboxes, which only it can do. */
+const removalMs = 15_000;
+/** The same where the engine can remove it too. */
+const askedMs = 5_000;
+
+/**
+ * The id of the live sandbox that a caller means by its id, its name or the beginning of its id (SPEC UI1); the word itself
+ * if it means none. Only the principal's own are looked through. For the operator that includes those of the user's other
+ * processes, and the beginnings of all ids, but no name that another principal gave: that would let it choose what the
+ * operator reaches.
+ * @throws INVALID_REQUEST naming the candidates if it means several
+ */
+export async function meantSandbox(
+  platform: Pick<SandboxesNeeds, "sandboxes" | "records">,
+  word: string,
+  { principal, isOperator = false }: Pick<OperationCall, "principal" | "isOperator">,
+  field = "sandbox_id",
+): Promise<string> {
+  const own = platform.sandboxes.recordsOf(principal);
+  const isWhole = own.some(({ id }) => id === word);
+  const all = isWhole || !isOperator ? own : await nameable(platform, principal);
+  return findNamed(word, all, field)?.id ?? word;
+}
+
+/** There is none with that id; lists those that exist. */
+export function sandboxNotFound(id: string, known: readonly string[]): GloveboxError {
+  const existing = known.length === 0 ? "There are none." : `There are ${known.join(", ")}.`;
+  return new GloveboxError("NOT_FOUND", `No sandbox ${JSON.stringify(id)}. ${existing}`, {
+    context: { sandbox_id: id, sandbox_ids: known },
+  });
+}
+
+/** The caller has none with that id, whether or not someone else does. */
+export function notYours(id: string): GloveboxError {
+  const shown = id.slice(0, 80);
+  return new GloveboxError("NOT_FOUND", `You have no live sandbox ${JSON.stringify(shown)}.`, {
+    suggestion: "List your sandboxes (GET /api/sandbox, `glovebox ps`): it may have ended.",
+    context: { sandbox_id: shown },
+  });
+}
+
+/** Asked of the process that had it. */
+export function sandboxEnded(id: string): GloveboxError {
+  return new GloveboxError("NOT_FOUND", `Sandbox ${JSON.stringify(id)} has ended.`, {
+    suggestion: "List the live sandboxes (`glovebox ps`).",
+    context: { sandbox_id: id },
+  });
+}
+
+/** It was removed on request, or with what it belonged to, while something ran in it. */
+export function sandboxRemoved(id: string): GloveboxError {
+  return new GloveboxError("SANDBOX_LOST", `Sandbox ${id} was removed.`, {
+    suggestion:
+      "Open another one. `glovebox rm`, the console and the API remove sandboxes, and so does the end of the run, session or environment that they belong to.",
+    context: { sandbox_id: id, reason: "removed", retryable: false },
+  });
+}
+
+/** Its owner is alive but accepts no connections. */
+export function noPeerServer(id: string): GloveboxError {
+  return new GloveboxError(
+    "UNSUPPORTED",
+    `The process that owns ${id} does not accept commands from other processes.`,
+    {
+      suggestion:
+        "Its log says why: the state folder must be writable and belong to its user. End that process to end the sandbox.",
+      context: { sandbox_id: id },
+    },
+  );
+}
+
+/** Its owner is gone. */
+export function ownerGone(id: string): GloveboxError {
+  return new GloveboxError("SANDBOX_LOST", `The process that owned ${id} has ended, and nothing can be run in it.`, {
+    suggestion: "`glovebox prune` removes what it left.",
+    context: { sandbox_id: id },
+  });
+}
+
+/** It is on an engine that this user sees, but its owner is not a process of this user on this machine. */
+export function ownerElsewhere(id: string): GloveboxError {
+  return new GloveboxError(
+    "UNSUPPORTED",
+    `${id} belongs to a process of another user or machine, or with another state folder.`,
+    {
+      suggestion: "Run the command as that user, on that machine and with the same XDG_STATE_HOME.",
+      context: { sandbox_id: id },
+    },
+  );
+}
+
+function noPlace(id: string): GloveboxError {
+  return new GloveboxError("UNSUPPORTED", `${id} does not belong to a session or an environment.`, {
+    suggestion:
+      "A program's own sandbox is removed with it: use a session or an environment to keep files and processes.",
+    context: { sandbox_id: id },
+  });
+}
+
+function notFound(id: string): GloveboxError {
+  const shown = id.slice(0, 80);
+  return new GloveboxError("NOT_FOUND", `You have no live sandbox ${JSON.stringify(shown)} here.`, {
+    suggestion:
+      "Take the sandbox_id of a result; the files and processes of a session or an environment are reached by its own id, too.",
+    context: { sandbox_id: shown },
+  });
+}
+
+/** What living processes of this user have recorded: quick, since no engine is asked. */
+async function recordedSandboxes(platform: SandboxesNeeds, engineName?: string): Promise<readonly SandboxRow[]> {
+  const records = await platform.records.list();
+  const rows = await Promise.all(records.map((record) => recordedRow(platform, record)));
+  return rows.filter(({ owner, engine }) => owner === "living" && (engineName ?? engine) === engine);
+}
+
+/** The id in the labels of its container. */
+function labelOf({ id, startedAs }: SandboxRecord): string {
+  return startedAs ?? id;
 }
 
 async function onEngine(
@@ -300,11 +391,6 @@ async function recordedRow({ leases }: SandboxesNeeds, record: SandboxRecord): P
   };
 }
 
-/** How long another process may take to remove one of its sandboxes, which only it can do. */
-const removalMs = 15_000;
-/** The same where the engine can remove it too. */
-const askedMs = 5_000;
-
 /** False if its owner cannot be asked, or does not remove it. */
 async function isRemovedByOwner(platform: SandboxesNeeds, record: SandboxRecord): Promise<boolean> {
   const { leases, peers } = platform;
@@ -338,25 +424,6 @@ async function removeByOwner(platform: SandboxesNeeds, { id, principal, peerAddr
   }
 }
 
-/**
- * The id of the live sandbox that a caller means by its id, its name or the beginning of its id (SPEC UI1); the word itself
- * if it means none. Only the principal's own are looked through. For the operator that includes those of the user's other
- * processes, and the beginnings of all ids, but no name that another principal gave: that would let it choose what the
- * operator reaches.
- * @throws INVALID_REQUEST naming the candidates if it means several
- */
-export async function meantSandbox(
-  platform: Pick<SandboxesNeeds, "sandboxes" | "records">,
-  word: string,
-  { principal, isOperator = false }: Pick<OperationCall, "principal" | "isOperator">,
-  field = "sandbox_id",
-): Promise<string> {
-  const own = platform.sandboxes.recordsOf(principal);
-  const isWhole = own.some(({ id }) => id === word);
-  const all = isWhole || !isOperator ? own : await nameable(platform, principal);
-  return findNamed(word, all, field)?.id ?? word;
-}
-
 /** Everything of this user, with the principal's own names alone. */
 async function nameable(
   { sandboxes, records }: Pick<SandboxesNeeds, "sandboxes" | "records">,
@@ -370,77 +437,10 @@ async function nameable(
   return [...byId.values()];
 }
 
-/** There is none with that id; lists those that exist. */
-export function sandboxNotFound(id: string, known: readonly string[]): GloveboxError {
-  const existing = known.length === 0 ? "There are none." : `There are ${known.join(", ")}.`;
-  return new GloveboxError("NOT_FOUND", `No sandbox ${JSON.stringify(id)}. ${existing}`, {
-    context: { sandbox_id: id, sandbox_ids: known },
-  });
-}
-
-/** The caller has none with that id, whether or not someone else does. */
-export function notYours(id: string): GloveboxError {
-  const shown = id.slice(0, 80);
-  return new GloveboxError("NOT_FOUND", `You have no live sandbox ${JSON.stringify(shown)}.`, {
-    suggestion: "List your sandboxes (GET /api/sandbox, `glovebox ps`): it may have ended.",
-    context: { sandbox_id: shown },
-  });
-}
-
-/** Asked of the process that had it. */
-export function sandboxEnded(id: string): GloveboxError {
-  return new GloveboxError("NOT_FOUND", `Sandbox ${JSON.stringify(id)} has ended.`, {
-    suggestion: "List the live sandboxes (`glovebox ps`).",
-    context: { sandbox_id: id },
-  });
-}
-
-/** It was removed on request, or with what it belonged to, while something ran in it. */
-export function sandboxRemoved(id: string): GloveboxError {
-  return new GloveboxError("SANDBOX_LOST", `Sandbox ${id} was removed.`, {
-    suggestion:
-      "Open another one. `glovebox rm`, the console and the API remove sandboxes, and so does the end of the run, session or environment that they belong to.",
-    context: { sandbox_id: id, reason: "removed", retryable: false },
-  });
-}
-
 /** Its owner is alive but does not end it. */
 function notRemoved(id: string): GloveboxError {
   return new GloveboxError("INTERNAL", `The process that owns ${id} did not remove it.`, {
     suggestion: "End that process; its sandboxes end with it.",
     context: { sandbox_id: id },
   });
-}
-
-/** Its owner is alive but accepts no connections. */
-export function noPeerServer(id: string): GloveboxError {
-  return new GloveboxError(
-    "UNSUPPORTED",
-    `The process that owns ${id} does not accept commands from other processes.`,
-    {
-      suggestion:
-        "Its log says why: the state folder must be writable and belong to its user. End that process to end the sandbox.",
-      context: { sandbox_id: id },
-    },
-  );
-}
-
-/** Its owner is gone. */
-export function ownerGone(id: string): GloveboxError {
-  return new GloveboxError("SANDBOX_LOST", `The process that owned ${id} has ended, and nothing can be run in it.`, {
-    suggestion: "`glovebox prune` removes what it left.",
-    context: { sandbox_id: id },
-  });
-}
-
-/** It is on an engine that this user sees, but its owner is not a process of this user on this machine. */
-export function ownerElsewhere(id: string): GloveboxError {
-  return new GloveboxError(
-    "UNSUPPORTED",
-    `${id} belongs to a process of another user or machine, or with another state folder.`,
-    {
-      suggestion: "Run the command as that user, on that machine and with the same XDG_STATE_HOME.",
-      context: { sandbox_id: id },
-    },
-  );
 }

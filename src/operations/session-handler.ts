@@ -58,104 +58,6 @@ type Request = RequestOf<typeof runCodeContract>;
 /** `run_code`: runs a program in a session, which keeps its files. */
 export const runCodeHandler = handle(runCodeContract, run);
 
-async function run(platform: SessionNeeds, request: Request, call: OperationCall): Promise<RunCodeResponse> {
-  const checked = await callOf(platform, { ...request, ...inContext(platform, request, call) }, call);
-  const { session, notes: sessionNotes } = await sessionOf(platform, request, call);
-  const { keepsVariables } = session.settings;
-  if (keepsVariables) assertKeepable(request, call, checked);
-  // A kept interpreter gets text, and ignores the line.
-  const notes = [...sessionNotes, ...(keepsVariables ? [] : codeNotices(checked.code, checked.language))];
-  for (const note of notes) await call.onEvent?.({ type: "warning", message: note });
-  const { mark } = platform.alertBook;
-  const result = await runInSession(
-    session,
-    { ...checked, minIsolation: request.min_isolation ?? session.settings.minIsolation },
-    { ...platform, maxOutputBytes: platform.config.maxOutputBytes },
-    { caller: call, listener: callListener(call, session.settings.name) },
-  );
-  const shown = result.displays.map(({ value, isResult, mediaType, encoding, content }) => ({
-    value,
-    is_result: isResult,
-    media_type: mediaType,
-    encoding,
-    content,
-  }));
-  return {
-    session_id: result.sessionId,
-    container_id: result.sandboxId,
-    restarted: result.restarted,
-    packages_installed: [...result.packages],
-    ...(result.context === null ? {} : { context: result.context }),
-    ...(result.variablesLost === null ? {} : { displays: shown, variables_lost: result.variablesLost }),
-    ...(result.exception === null ? {} : { exception: result.exception }),
-    ...programToWire(result, notes, { kind: "session", ceilings: platform.config.ceilings }),
-    ...resultAlertsSince(platform.alertBook, mark, result.sandboxId),
-  };
-}
-
-/**
- * The language and the runtime of a call in a context, which are the context's unless the call says otherwise.
- * @throws INVALID_REQUEST in a session that keeps no variables
- */
-function inContext(
-  { sessions }: SessionNeeds,
-  { context: name, session_id: id, language, runtime, keep_variables: keeps }: Request,
-  call: OperationCall,
-): Pick<Request, "language" | "runtime"> {
-  if (name === undefined) return {};
-  const session = sessions.find(id, call);
-  if (!(session?.settings.keepsVariables ?? keeps ?? false)) throw noContexts(name);
-  const usual = usualIn(name, session?.contexts.find(name));
-  const chosen = language ?? usual.language;
-  const fits = chosen === undefined || languageOf(chosen).runtimes.some((each) => each.name === usual.runtime);
-  return { language: chosen, runtime: runtime ?? (fits ? usual.runtime : undefined) };
-}
-
-/** What only one call may have cannot be taken away again from an interpreter that keeps running. */
-function assertKeepable({ stdin = "", secrets = [] }: Request, call: OperationCall, { network }: SessionCall): void {
-  const asked = [
-    stdin !== "" || call.stdin !== undefined ? ["stdin"] : [],
-    Object.keys(secrets).length > 0 ? ["secrets"] : [],
-    network.kind !== "none" ? ["network"] : [],
-  ].flat();
-  if (asked.length === 0) return;
-  throw new GloveboxError("UNSUPPORTED", `${asked.join(", ")}: programs of a session with keep_variables have none.`, {
-    suggestion: "Leave it out, write a file instead of input, or use another session or execute_code for this call.",
-    context: { field: asked[0] },
-  });
-}
-
-/** Everything is checked before anything is started. */
-async function callOf(platform: SessionNeeds, request: Request, call: OperationCall): Promise<SessionCall> {
-  const { config } = platform;
-  const { language = "typescript" } = request;
-  const network = allowedNetwork(request.network, platform);
-  const variables = checkEnvironment(request.environment ?? {});
-  return {
-    language,
-    context: request.context,
-    runtime: checkRuntime(request.runtime, language),
-    code: checkCode(request.code, language),
-    arguments: checkArguments(request.args ?? []),
-    stdin: call.stdin ?? textBytes(request.stdin ?? ""),
-    secrets: await readSecrets(platform, request.secrets ?? [], {
-      principal: call.principal,
-      kind: "session",
-      taken: Object.keys(variables),
-    }),
-    variables,
-    hostEnvironment: config.hostEnvironment,
-    packages:
-      request.packages === undefined || request.packages === "auto"
-        ? "auto"
-        : checkPackages(request.packages, ecosystemOf(language)),
-    network,
-    timeoutMs: requestedLimits("session", request, config).timeoutMs,
-    minIsolation: platform.minIsolation("session", request.min_isolation),
-    explicitDemands: explicitDemands("session", request, config.explicitSettings),
-  };
-}
-
 /** `open_session`: a new session, even if the connection already has one. */
 export const openSessionHandler = handle(
   openSessionContract,
@@ -184,24 +86,6 @@ export const getSessionHandler = handle(
     return sessionRow(session);
   },
 );
-
-function sessionRow({ id, settings, folder, processes, sandboxId, createdAtMs }: Session): SessionRow {
-  return {
-    session_id: id,
-    name: settings.name ?? null,
-    engine: settings.engine.name,
-    image: settings.image,
-    ...(settings.ociRuntime === undefined ? {} : { oci_runtime: settings.ociRuntime }),
-    min_isolation: settings.minIsolation,
-    sandbox_id: sandboxId,
-    limits: limitsToWire(settings.limits),
-    keep_variables: settings.keepsVariables,
-    home: folder,
-    labels: { ...settings.labels },
-    created_at: new Date(createdAtMs).toISOString(),
-    running_processes: processes.running.length,
-  };
-}
 
 /** `end_session`: removes the session's sandbox and its files. */
 export const endSessionHandler = handle(endSessionContract, async ({ sessions }: SessionNeeds, request, call) => {
@@ -255,39 +139,6 @@ export const endContextHandler = handle(endContextContract, async (platform: Ses
   await session.stopContext(context, "ended");
   return { session_id: session.id, context: context.name };
 });
-
-/** The refusal of a context in a session that keeps no variables. */
-function noContexts(name: string | undefined): GloveboxError {
-  return new GloveboxError("INVALID_REQUEST", "A session without keep_variables has no contexts.", {
-    suggestion: "Open a session with keep_variables: true, or leave context out.",
-    context: { field: "context", ...(name === undefined ? {} : { context: name }) },
-  });
-}
-
-/** @throws NOT_FOUND, INVALID_REQUEST */
-function sessionWithContexts(
-  { sessions }: SessionNeeds,
-  { session_id: id, context }: { readonly session_id: string; readonly context?: string },
-  call: OperationCall,
-): Session {
-  const session = sessions.find(id, call);
-  if (session === null) throw new GloveboxError("NOT_FOUND", "There is no such session.");
-  if (!session.settings.keepsVariables) throw noContexts(context);
-  return session;
-}
-
-function contextRow(session: Session, context: Context): ContextRow {
-  const { lastUsedAtMs: usedAtMs } = context;
-  return {
-    context: context.name,
-    language: context.language,
-    runtime: context.toolchain,
-    cwd: context.workingDirectory,
-    running: session.isRunning(context),
-    created_at: new Date(context.createdAtMs).toISOString(),
-    last_used_at: usedAtMs === null ? null : new Date(usedAtMs).toISOString(),
-  };
-}
 
 /** The parts of a request that decide which session it gets, and how a new one is created. */
 interface SessionRequest {
@@ -390,4 +241,153 @@ function noVariables(engine: EngineName): GloveboxError {
       "Choose an engine whose isolation is at least namespaces, or leave keep_variables out and keep values in files.",
     context: { engine, field: "keep_variables", missing: "programs" },
   });
+}
+
+async function run(platform: SessionNeeds, request: Request, call: OperationCall): Promise<RunCodeResponse> {
+  const checked = await callOf(platform, { ...request, ...inContext(platform, request, call) }, call);
+  const { session, notes: sessionNotes } = await sessionOf(platform, request, call);
+  const { keepsVariables } = session.settings;
+  if (keepsVariables) assertKeepable(request, call, checked);
+  // A kept interpreter gets text, and ignores the line.
+  const notes = [...sessionNotes, ...(keepsVariables ? [] : codeNotices(checked.code, checked.language))];
+  for (const note of notes) await call.onEvent?.({ type: "warning", message: note });
+  const { mark } = platform.alertBook;
+  const result = await runInSession(
+    session,
+    { ...checked, minIsolation: request.min_isolation ?? session.settings.minIsolation },
+    { ...platform, maxOutputBytes: platform.config.maxOutputBytes },
+    { caller: call, listener: callListener(call, session.settings.name) },
+  );
+  const shown = result.displays.map(({ value, isResult, mediaType, encoding, content }) => ({
+    value,
+    is_result: isResult,
+    media_type: mediaType,
+    encoding,
+    content,
+  }));
+  return {
+    session_id: result.sessionId,
+    container_id: result.sandboxId,
+    restarted: result.restarted,
+    packages_installed: [...result.packages],
+    ...(result.context === null ? {} : { context: result.context }),
+    ...(result.variablesLost === null ? {} : { displays: shown, variables_lost: result.variablesLost }),
+    ...(result.exception === null ? {} : { exception: result.exception }),
+    ...programToWire(result, notes, { kind: "session", ceilings: platform.config.ceilings }),
+    ...resultAlertsSince(platform.alertBook, mark, result.sandboxId),
+  };
+}
+
+/**
+ * The language and the runtime of a call in a context, which are the context's unless the call says otherwise.
+ * @throws INVALID_REQUEST in a session that keeps no variables
+ */
+function inContext(
+  { sessions }: SessionNeeds,
+  { context: name, session_id: id, language, runtime, keep_variables: keeps }: Request,
+  call: OperationCall,
+): Pick<Request, "language" | "runtime"> {
+  if (name === undefined) return {};
+  const session = sessions.find(id, call);
+  if (!(session?.settings.keepsVariables ?? keeps ?? false)) throw noContexts(name);
+  const usual = usualIn(name, session?.contexts.find(name));
+  const chosen = language ?? usual.language;
+  const fits = chosen === undefined || languageOf(chosen).runtimes.some((each) => each.name === usual.runtime);
+  return { language: chosen, runtime: runtime ?? (fits ? usual.runtime : undefined) };
+}
+
+/** What only one call may have cannot be taken away again from an interpreter that keeps running. */
+function assertKeepable({ stdin = "", secrets = [] }: Request, call: OperationCall, { network }: SessionCall): void {
+  const asked = [
+    stdin !== "" || call.stdin !== undefined ? ["stdin"] : [],
+    Object.keys(secrets).length > 0 ? ["secrets"] : [],
+    network.kind !== "none" ? ["network"] : [],
+  ].flat();
+  if (asked.length === 0) return;
+  throw new GloveboxError("UNSUPPORTED", `${asked.join(", ")}: programs of a session with keep_variables have none.`, {
+    suggestion: "Leave it out, write a file instead of input, or use another session or execute_code for this call.",
+    context: { field: asked[0] },
+  });
+}
+
+/** Everything is checked before anything is started. */
+async function callOf(platform: SessionNeeds, request: Request, call: OperationCall): Promise<SessionCall> {
+  const { config } = platform;
+  const { language = "typescript" } = request;
+  const network = allowedNetwork(request.network, platform);
+  const variables = checkEnvironment(request.environment ?? {});
+  return {
+    language,
+    context: request.context,
+    runtime: checkRuntime(request.runtime, language),
+    code: checkCode(request.code, language),
+    arguments: checkArguments(request.args ?? []),
+    stdin: call.stdin ?? textBytes(request.stdin ?? ""),
+    secrets: await readSecrets(platform, request.secrets ?? [], {
+      principal: call.principal,
+      kind: "session",
+      taken: Object.keys(variables),
+    }),
+    variables,
+    hostEnvironment: config.hostEnvironment,
+    packages:
+      request.packages === undefined || request.packages === "auto"
+        ? "auto"
+        : checkPackages(request.packages, ecosystemOf(language)),
+    network,
+    timeoutMs: requestedLimits("session", request, config).timeoutMs,
+    minIsolation: platform.minIsolation("session", request.min_isolation),
+    explicitDemands: explicitDemands("session", request, config.explicitSettings),
+  };
+}
+
+function sessionRow({ id, settings, folder, processes, sandboxId, createdAtMs }: Session): SessionRow {
+  return {
+    session_id: id,
+    name: settings.name ?? null,
+    engine: settings.engine.name,
+    image: settings.image,
+    ...(settings.ociRuntime === undefined ? {} : { oci_runtime: settings.ociRuntime }),
+    min_isolation: settings.minIsolation,
+    sandbox_id: sandboxId,
+    limits: limitsToWire(settings.limits),
+    keep_variables: settings.keepsVariables,
+    home: folder,
+    labels: { ...settings.labels },
+    created_at: new Date(createdAtMs).toISOString(),
+    running_processes: processes.running.length,
+  };
+}
+
+/** The refusal of a context in a session that keeps no variables. */
+function noContexts(name: string | undefined): GloveboxError {
+  return new GloveboxError("INVALID_REQUEST", "A session without keep_variables has no contexts.", {
+    suggestion: "Open a session with keep_variables: true, or leave context out.",
+    context: { field: "context", ...(name === undefined ? {} : { context: name }) },
+  });
+}
+
+/** @throws NOT_FOUND, INVALID_REQUEST */
+function sessionWithContexts(
+  { sessions }: SessionNeeds,
+  { session_id: id, context }: { readonly session_id: string; readonly context?: string },
+  call: OperationCall,
+): Session {
+  const session = sessions.find(id, call);
+  if (session === null) throw new GloveboxError("NOT_FOUND", "There is no such session.");
+  if (!session.settings.keepsVariables) throw noContexts(context);
+  return session;
+}
+
+function contextRow(session: Session, context: Context): ContextRow {
+  const { lastUsedAtMs: usedAtMs } = context;
+  return {
+    context: context.name,
+    language: context.language,
+    runtime: context.toolchain,
+    cwd: context.workingDirectory,
+    running: session.isRunning(context),
+    created_at: new Date(context.createdAtMs).toISOString(),
+    last_used_at: usedAtMs === null ? null : new Date(usedAtMs).toISOString(),
+  };
 }
