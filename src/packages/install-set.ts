@@ -1,18 +1,12 @@
 import { mkdir, lstat, open, readdir } from "node:fs/promises";
 import { formatBytes } from "../base/bytes.ts";
 import { GloveboxError } from "../errors/glovebox-error.ts";
-import type { InstallPolicy, Ecosystem } from "../policy/install-policy.ts";
+import { usualName, type InstallPolicy, type Ecosystem } from "../policy/install-policy.ts";
 import type { Limits } from "../policy/limits.ts";
 import type { NetworkPolicy } from "../policy/network/network.ts";
 import type { Caller, Sandboxes } from "../sandbox/sandboxes.ts";
 import type { PackageCache, PackageSetLease } from "./package-cache.ts";
-import {
-  describeInstalled,
-  usualName,
-  type PackageSetKey,
-  type PackageSetRecord,
-  type ResolvedPackage,
-} from "./package-set.ts";
+import { describeInstalled, type PackageSetKey, type PackageSetRecord, type ResolvedPackage } from "./package-set.ts";
 import { removeSealed, linkFile, makeReadable, layOutPythonSet } from "./set-folder.ts";
 import { install, ownBytes, setBounds, type Installation, type RunTool } from "./install.ts";
 import type { MinAge } from "./min-age.ts";

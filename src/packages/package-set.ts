@@ -1,4 +1,4 @@
-import { packageName, type Ecosystem } from "../policy/install-policy.ts";
+import { packageName, usualName, type Ecosystem } from "../policy/install-policy.ts";
 import { createHash } from "node:crypto";
 import type { EngineName } from "../engines/engine.ts";
 import type { PackageManager } from "./package-manager.ts";
@@ -102,11 +102,6 @@ export function describeInstalled(installed: Installed): string {
   if (others.length === 0) return asked.join(", ");
   const told = others.length > maxTold ? [...others.slice(0, maxTold), "..."] : others;
   return `${asked.join(", ")} and ${others.length} that come along: ${told.join(", ")}`;
-}
-
-/** What an installed package calls itself, in the form of `packageName`. */
-export function usualName(name: string, ecosystem: Ecosystem): string {
-  return ecosystem === "python" ? name.toLowerCase().replaceAll(/[-_.]+/g, "-") : name.toLowerCase();
 }
 
 function specOf({ name, version }: Installed["packages"][number], ecosystem: Ecosystem): string {

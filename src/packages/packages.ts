@@ -9,6 +9,7 @@ import { GloveboxError } from "../errors/glovebox-error.ts";
 import type { Limits } from "../policy/limits.ts";
 import { installingNetwork, type NetworkPolicy } from "../policy/network/network.ts";
 import {
+  usualName,
   packageName,
   assertNoneDenied,
   assertPackagesAllowed,
@@ -20,7 +21,7 @@ import type { Caller, Sandboxes } from "../sandbox/sandboxes.ts";
 import { FindInstaller } from "./find-installer.ts";
 import { installFailed, refusedOnHost, toolFailed, toolResult, type RunTool } from "./install.ts";
 import { PackageCache, type CachedSet, type PackageSetLease } from "./package-cache.ts";
-import { packageSetId, usualName, type PackageSetKey } from "./package-set.ts";
+import { packageSetId, type PackageSetKey } from "./package-set.ts";
 import { includesRegistries, InstallSet } from "./install-set.ts";
 import type { ImportedPackages } from "./imported-packages.ts";
 import { PackageView } from "./package-view.ts";

@@ -93,7 +93,7 @@ export function assertNoneDenied(
   ecosystem: Ecosystem,
   { deny }: Pick<InstallPolicy, "deny">,
 ): void {
-  const denied = names.find((name) => deny.some((pattern) => matches(pattern, usual(name, ecosystem), ecosystem)));
+  const denied = names.find((name) => deny.some((pattern) => matches(pattern, usualName(name, ecosystem), ecosystem)));
   if (denied !== undefined) throw refused(denied, "packages.deny", "names it");
 }
 
@@ -142,18 +142,19 @@ function parse(text: string, ecosystem: Ecosystem, field: string): { readonly na
     throw invalidValue(field, `expected a package such as ${example}, got ${JSON.stringify(text.slice(0, 80))}`);
   }
   if (isNpm) return { name: name.toLowerCase(), spec: version === "" ? name : `${name}@${version}` };
-  const usual = name.toLowerCase().replaceAll(/[-_.]+/g, "-");
+  const usual = usualName(name, "python");
   return { name: usual, spec: `${usual}${extras.toLowerCase()}${version}` };
 }
 
 function matches(pattern: string, name: string, ecosystem: Ecosystem): boolean {
   const [, only, words = ""] = /^(?:(npm|python):)?(.*)$/.exec(pattern) ?? [];
   if (only !== undefined && only !== ecosystem) return false;
-  const parts = usual(words, ecosystem).split("*");
+  const parts = usualName(words, ecosystem).split("*");
   return new RegExp(`^${parts.map((part) => part.replaceAll(/[^\w@]/g, String.raw`\$&`)).join(".*")}$`).test(name);
 }
 
-function usual(name: string, ecosystem: Ecosystem): string {
+/** A package's name in the form by which names are compared. */
+export function usualName(name: string, ecosystem: Ecosystem): string {
   return ecosystem === "python" ? name.toLowerCase().replaceAll(/[-_.]+/g, "-") : name.toLowerCase();
 }
 
