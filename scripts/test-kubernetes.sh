@@ -5,8 +5,12 @@ set -eu
 cd -- "$(dirname -- "$0")/.."
 sh scripts/ensure-dependencies.sh
 
+testbed=${GLOVEBOX_TESTBED_DIR:-/var/tmp/glovebox-testbed}
+# What a shell knows of the test bed's cluster may be from before it was taken down.
+if [ "${GLOVEBOX_TEST_KUBECONFIG:-}" = "$testbed/kubernetes/admin.kubeconfig" ] && [ ! -e "$testbed/kubernetes/run/kubelet.pid" ]; then
+  unset GLOVEBOX_TEST_KUBECONFIG
+fi
 if [ -z "${GLOVEBOX_TEST_KUBECONFIG:-}" ]; then
-  testbed=${GLOVEBOX_TESTBED_DIR:-/var/tmp/glovebox-testbed}
   trap 'test/testbed/kubernetes/down.sh "$testbed/kubernetes"' EXIT
   trap 'exit 130' INT
   trap 'exit 143' TERM
