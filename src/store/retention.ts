@@ -68,10 +68,6 @@ async function removeOlderThan({ tables }: Database, oldestMs: number): Promise<
   for (const name of ["metrics_samples", "alerts", "log_entries", "test_reports"] as const) {
     await tables.deleteFrom(name).where("stamp_ms", "<", oldestMs).execute();
   }
-  await tables
-    .deleteFrom("run_labels")
-    .where("run", "in", (query) => query.selectFrom("runs").select("id").where("ended_ms", "<", oldestMs))
-    .execute();
   await tables.deleteFrom("runs").where("ended_ms", "<", oldestMs).execute();
   await tables
     .deleteFrom("policies")

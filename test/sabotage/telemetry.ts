@@ -290,8 +290,8 @@ const stored: readonly Sabotage[] = [
   {
     id: "store: labels outlive their runs",
     file: "src/store/retention.ts",
-    find: '.where("run", "in",',
-    replace: '.where("run", "=", "").where("run", "in",',
+    find: '.where("run", "not in",',
+    replace: '.where("run", "=", "").where("run", "not in",',
     test: runs.test,
     name: "in sqlite > lists a principal's ended runs by their labels",
   },
