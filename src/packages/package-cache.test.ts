@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { identityOf } from "../sandbox/owners/process-identity.ts";
 import { takeFileLock, takeFreeFileLock } from "../base/file-lock.ts";
 import { PackageCache, type FillFolder } from "./package-cache.ts";
-import type { PackageSetKey } from "./package-set.ts";
+import { packageSetId, type PackageSetKey } from "./package-set.ts";
 
 let root: string;
 let now = 1_000_000_000_000;
@@ -136,6 +136,10 @@ describe("PackageCache", () => {
     const id = (await open().list())[0]?.id ?? "";
     const dead = await deadIdentity();
     const cache = path.join(root, "cache");
+    await mkdir(path.join(cache, "new", packageSetId(keyOf("b")), "files/a"), { recursive: true });
+    const begunAgain = open().install(keyOf("b"), fillWith(1));
+    await expect(begunAgain).resolves.toMatchObject({ record: { bytes: 1 } });
+    await (await begunAgain)[Symbol.asyncDispose]();
     await mkdir(path.join(cache, "new/set-half/files"), { recursive: true });
     await mkdir(path.join(cache, "old", id));
     await writeFile(path.join(cache, "uses", `${id}.use-dead`), dead);
@@ -143,7 +147,7 @@ describe("PackageCache", () => {
     expect(await open().find(keyOf("a"))).toBeNull();
     await (await open().install(keyOf("a"), () => Promise.reject(new Error("it is there"))))[Symbol.asyncDispose]();
     await mkdir(path.join(cache, "old", id));
-    expect(await open().prune(0)).toHaveLength(1);
+    expect(await open().prune(0)).toHaveLength(2);
     for (const place of ["new", "old"]) expect(await readdir(path.join(cache, place))).toEqual([]);
     expect(await readdir(path.join(cache, "uses"))).toEqual([]);
     for (const lock of await readdir(path.join(cache, "locks")))
