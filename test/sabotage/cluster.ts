@@ -25,7 +25,7 @@ export const clusterSabotages: readonly Sabotage[] = [
     find: "this.#goneAtMs = this.#options.monotonicMs();",
     replace: "",
     test: engine,
-    name: "waits until a quota has counted that a sandbox is gone",
+    name: "waits until a quota has counted that a pod is gone",
   },
   {
     id: "kubernetes: pods on their way out are left when the engine is closed",

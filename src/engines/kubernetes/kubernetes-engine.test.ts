@@ -456,13 +456,17 @@ describe("KubernetesEngine", () => {
     expect([...api.pods.keys()]).toEqual([spec.name]);
   });
 
-  it("waits until a quota has counted that a sandbox is gone, and not where none has gone", async () => {
+  it("waits until a quota has counted that a pod is gone, and not where none has gone", async () => {
     const call = "POST /api/v1/namespaces/boxes/pods";
     const full = { call, status: 403, message: `pods "x" is forbidden: exceeded quota: small` };
     api.refusals.push(full);
     await failureOf(engine.create(spec), "CAPACITY");
-    const container = await started();
-    await container.remove();
+    await engine.images.pull("base:1");
+    await expect.poll(() => api.pods.size).toBe(0);
+    api.refusals.push(full);
+    const container = engine.create(spec);
+    await expect(container).resolves.toMatchObject({ id: spec.name });
+    await (await container).remove();
     api.refusals.push(full, full, full);
     await expect(engine.create(spec)).resolves.toMatchObject({ id: spec.name });
     expect(api.refusals).toEqual([]);

@@ -247,7 +247,7 @@ export class KubernetesEngine implements Engine {
       const { image } = spec;
       const environment = usualEnvironment;
       const onRemoved = (): void => {
-        this.#goneAtMs = this.#options.monotonicMs();
+        this.#tellGone();
         this.#users.release(own);
       };
       const restoreVolumes = (given: CallOptions): Promise<void> => this.#supervisor.restore(given);
@@ -345,7 +345,10 @@ export class KubernetesEngine implements Engine {
     } finally {
       // One that cannot be removed has ended with its stream; a sweep removes it after its hard end.
       const left: Promise<void> = removePod(this.#api, key, { signal: AbortSignal.timeout(leavesMs) })
-        .catch(() => undefined)
+        .then(
+          () => this.#tellGone(),
+          () => undefined,
+        )
         .finally(() => this.#leaving.delete(left));
       this.#leaving.add(left);
     }
@@ -380,6 +383,10 @@ export class KubernetesEngine implements Engine {
       (key) => removePod(this.#api, key),
       signal,
     );
+  }
+
+  #tellGone(): void {
+    this.#goneAtMs = this.#options.monotonicMs();
   }
 
   /** For a quota pods count until they are gone, and those that are gone until its controller has counted again. */
