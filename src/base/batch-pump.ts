@@ -1,5 +1,5 @@
 import { settlesWithin } from "./abort.ts";
-import type { Logger } from "./kit.ts";
+import type { Logger } from "./logger.ts";
 
 export interface BatchPumpOptions<Item> {
   /** For the log and for messages, such as `the store's log entries`. */

@@ -1,13 +1,4 @@
-/** Writes one structured line; `fields` must hold no secret. */
-type Log = (fields: Readonly<Record<string, unknown>>, message: string) => void;
-
-/** The part of a structured logger that Glovebox needs; pino's loggers fit. */
-export interface Logger {
-  readonly debug: Log;
-  readonly info: Log;
-  readonly warn: Log;
-  readonly error: Log;
-}
+import type { Logger } from "./logger.ts";
 
 /** What all parts of this process share: made once by the platform, and passed on whole. */
 export interface Kit {

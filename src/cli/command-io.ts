@@ -1,7 +1,7 @@
 import type { Writable, Readable } from "node:stream";
 import { untilWritable } from "../base/streams/chunks.ts";
 import { escapeControls, escapeLine } from "./output/terminal-text.ts";
-import type { Logger } from "../base/kit.ts";
+import type { Logger } from "../base/logger.ts";
 
 /** A stream of the command itself; the rest is as Node's process streams have it. */
 export type OutputStream = Writable & { readonly isTTY?: boolean; readonly columns?: number; readonly rows?: number };

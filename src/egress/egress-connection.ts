@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { createId } from "../base/id.ts";
-import type { Logger } from "../base/kit.ts";
+import type { Logger } from "../base/logger.ts";
 import type { Denial } from "../policy/network/denial.ts";
 import type { EgressPolicy } from "../policy/network/egress-policy.ts";
 import { proxyError, type ProxyProcess } from "./proxy-process.ts";

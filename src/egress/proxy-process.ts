@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { createId } from "../base/id.ts";
-import type { Logger } from "../base/kit.ts";
+import type { Logger } from "../base/logger.ts";
 import { GloveboxError } from "../errors/glovebox-error.ts";
 import type { EgressPolicy } from "../policy/network/egress-policy.ts";
 import type { HostAndPort } from "../policy/network/domain-names.ts";

@@ -1,5 +1,6 @@
 import type { BunTarget } from "../base/bun-packages.ts";
-import type { Logger, Kit } from "../base/kit.ts";
+import type { Kit } from "../base/kit.ts";
+import type { Logger } from "../base/logger.ts";
 import type { Tracer } from "../base/tracer.ts";
 
 /** When an engine that can be mended may be restarted: never, with no other sandbox live, or although others are. */

@@ -3,7 +3,7 @@ import { GloveboxError, errorCode, toGloveboxError, type GloveboxErrorOptions } 
 import { kibibyte } from "../base/bytes.ts";
 import { Readable } from "node:stream";
 import type { FastifyReply } from "fastify";
-import type { Logger } from "../base/kit.ts";
+import type { Logger } from "../base/logger.ts";
 import type { ServerResponse } from "node:http";
 import type { HeldBytes } from "../calls/bytes-in-flight.ts";
 

@@ -1,5 +1,6 @@
 import { timingSafeEqual } from "node:crypto";
-import type { Logger, Kit } from "../base/kit.ts";
+import type { Kit } from "../base/kit.ts";
+import type { Logger } from "../base/logger.ts";
 import { GloveboxError } from "../errors/glovebox-error.ts";
 import type { Grant } from "../operations/contract/operation-contract.ts";
 import { keyPrincipalPrefix } from "../policy/principal.ts";

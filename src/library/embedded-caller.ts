@@ -1,4 +1,4 @@
-import type { Logger } from "../base/kit.ts";
+import type { Logger } from "../base/logger.ts";
 import { loadHostConfig, type ConfigOverrides } from "../config/load-config.ts";
 import { GloveboxError } from "../errors/glovebox-error.ts";
 import { createPlatform, type Alert } from "../platform/platform.ts";

@@ -1,8 +1,8 @@
-import type { Logger } from "../base/kit.ts";
+import type { Logger } from "../base/logger.ts";
 import type { Alert } from "./objects/generated/results.ts";
 import type { Settings } from "./objects/generated/settings.ts";
 
-export type { Logger } from "../base/kit.ts";
+export type { Logger } from "../base/logger.ts";
 
 /** Options of the embedded Glovebox; everything else comes from the environment and the configuration file. */
 export interface GloveboxOptions {

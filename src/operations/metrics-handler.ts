@@ -12,7 +12,7 @@ import type { SandboxRecord } from "../sandbox/owners/sandbox-records.ts";
 import type { OperationCall } from "./contract/operation-contract.ts";
 import type { SampledSandbox, Sampler, MetricsSample } from "../telemetry/sampler.ts";
 import { mebibyte } from "../base/bytes.ts";
-import type { Logger } from "../base/kit.ts";
+import type { Logger } from "../base/logger.ts";
 import type { AlertBook } from "../telemetry/alert-book.ts";
 
 export interface MetricsNeeds extends Pick<SandboxesNeeds, "sandboxes" | "findLive" | "records" | "leases" | "peers"> {

@@ -2,7 +2,7 @@ import type { RuntimeName } from "../languages/language-table.ts";
 import { createReadStream } from "node:fs";
 import { open } from "node:fs/promises";
 import path from "node:path";
-import type { Logger } from "../base/kit.ts";
+import type { Logger } from "../base/logger.ts";
 import type { Engine } from "../engines/engine.ts";
 import type { Ecosystem } from "../policy/install-policy.ts";
 import type { Caller, Sandboxes } from "../sandbox/sandboxes.ts";

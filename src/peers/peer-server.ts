@@ -10,7 +10,7 @@ import { readLogsContract, type ReadLogsRequest, type ReadLogsResponse } from ".
 import { ownerLost, peerOperationAt } from "./peers.ts";
 import type { PeerFolder } from "./peer-folder.ts";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Logger } from "../base/kit.ts";
+import type { Logger } from "../base/logger.ts";
 import { toGloveboxError } from "../errors/glovebox-error.ts";
 import { parseRequest } from "../operations/contract/parse-request.ts";
 

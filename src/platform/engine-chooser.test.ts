@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it, afterEach, beforeEach } from "vitest";
-import type { Logger } from "../base/kit.ts";
+import type { Logger } from "../base/logger.ts";
 import type { Config } from "../config/config.ts";
 import type { Host } from "../config/host/host.ts";
 import type { ChosenEngine, Engines } from "../engines/discover.ts";

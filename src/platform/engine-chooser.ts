@@ -2,7 +2,7 @@ import path from "node:path";
 import { openOwnFolder } from "../base/own-folder.ts";
 import { errorCode, GloveboxError } from "../errors/glovebox-error.ts";
 import { passableStateFolder, type Host } from "../config/host/host.ts";
-import type { Logger } from "../base/kit.ts";
+import type { Logger } from "../base/logger.ts";
 import type { Config } from "../config/config.ts";
 import type { ChosenEngine, EngineChoice, Engines } from "../engines/discover.ts";
 import { productEngines } from "../engines/engine-table.ts";

@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
-import type { Logger } from "../base/kit.ts";
+import type { Logger } from "../base/logger.ts";
 import type { LogLevel } from "../config/config.ts";
 import { stderrLogger } from "./open-telemetry.ts";
 

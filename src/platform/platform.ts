@@ -1,6 +1,7 @@
 import path from "node:path";
 import { Kept, LastFound } from "../base/kept.ts";
-import type { Logger, Kit } from "../base/kit.ts";
+import type { Kit } from "../base/kit.ts";
+import type { Logger } from "../base/logger.ts";
 import type { Config, LoadedConfig } from "../config/config.ts";
 import type { Host } from "../config/host/host.ts";
 import { variableOf } from "../config/setting-layers.ts";

@@ -1,5 +1,6 @@
 import { createId } from "../base/id.ts";
-import type { Logger, Kit } from "../base/kit.ts";
+import type { Kit } from "../base/kit.ts";
+import type { Logger } from "../base/logger.ts";
 import { noTracer, type Tracer } from "../base/tracer.ts";
 import type { Capabilities } from "../engines/capabilities.ts";
 import type { CallOptions, Engine, Container } from "../engines/engine.ts";

@@ -2,7 +2,7 @@ import { createReadStream } from "node:fs";
 import { mkdir, open, readdir, rm } from "node:fs/promises";
 import path from "node:path";
 import { formatBytes, gibibyte } from "../base/bytes.ts";
-import type { Logger } from "../base/kit.ts";
+import type { Logger } from "../base/logger.ts";
 import { GloveboxError } from "../errors/glovebox-error.ts";
 import type { Leases } from "./owners/leases.ts";
 import { isPrivateFolder, makePrivateFolder } from "../base/own-folder.ts";

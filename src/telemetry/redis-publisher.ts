@@ -1,7 +1,7 @@
 import type { createClient } from "redis";
 import { PartlyWritten } from "../base/batch-pump.ts";
 import { settlesWithin } from "../base/abort.ts";
-import type { Logger } from "../base/kit.ts";
+import type { Logger } from "../base/logger.ts";
 import { GloveboxError } from "../errors/glovebox-error.ts";
 import { entriesOf, entryToWire, type LogBlock, type LogEntry } from "./log-entry.ts";
 

@@ -1,5 +1,6 @@
 import type { NodeSDKConfiguration } from "@opentelemetry/sdk-node";
-import type { Logger, Kit } from "../base/kit.ts";
+import type { Kit } from "../base/kit.ts";
+import type { Logger } from "../base/logger.ts";
 import type { AskedSignals } from "./asked-signals.ts";
 
 export interface SdkOptions extends Pick<Kit, "logger" | "monotonicMs"> {

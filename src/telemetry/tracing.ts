@@ -1,6 +1,6 @@
 import { settlesWithin } from "../base/abort.ts";
 import { createId } from "../base/id.ts";
-import type { Logger } from "../base/kit.ts";
+import type { Logger } from "../base/logger.ts";
 import {
   noSpan,
   type SpanAttributes,

@@ -60,7 +60,7 @@ export class Bench {
 
 /** Its registry. */
 const benches = `
-import type { Logger } from "../../base/kit.ts";
+import type { Logger } from "../../base/logger.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
 import { PlaceRegistry } from "../place/place-registry.ts";
 import { Bench } from "./bench.ts";

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import pino from "pino";
 import { createId } from "../../src/base/id.ts";
 import { ProxyProcess, type ProxyProcessOptions } from "../../src/egress/proxy-process.ts";
-import type { Logger } from "../../src/base/kit.ts";
+import type { Logger } from "../../src/base/logger.ts";
 import { readUpstreamProxy } from "../../src/policy/network/upstream-proxy.ts";
 import type { Denial } from "../../src/policy/network/denial.ts";
 import { parseDomainPattern, parseAuthority } from "../../src/policy/network/domain-names.ts";

@@ -1,7 +1,7 @@
 import { setFlagsFromString } from "node:v8";
 import { once } from "node:events";
 import type { Command } from "commander";
-import type { Logger } from "../../base/kit.ts";
+import type { Logger } from "../../base/logger.ts";
 import { isLoopback } from "../../base/http/request-head.ts";
 import { readPackageVersion } from "../../config/host/package-version.ts";
 import { accessTokenFile, openAccessToken } from "../../config/server-access.ts";

@@ -2,7 +2,7 @@ import path from "node:path";
 import type { EngineSurroundings, RestartRule } from "../engine-surroundings.ts";
 import type { Engine, EngineTrouble } from "../engine.ts";
 import { AppleEngine } from "./apple-engine.ts";
-import type { Logger } from "../../base/kit.ts";
+import type { Logger } from "../../base/logger.ts";
 import { setTimeout as sleep } from "node:timers/promises";
 import { untilCancelled } from "../../base/abort.ts";
 import { mkdirSync } from "node:fs";

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from "fastify";
-import type { Logger } from "../../base/kit.ts";
+import type { Logger } from "../../base/logger.ts";
 import type { BytesInFlight } from "../../calls/bytes-in-flight.ts";
 import type { OperationContract } from "../../operations/contract/operation-contract.ts";
 import type { Platform } from "../../platform/platform.ts";

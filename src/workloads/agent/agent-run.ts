@@ -6,7 +6,7 @@ import type { AgentFolderPaths, AgentGroup, AgentFolders } from "./agent-folders
 import type { HostMount } from "../run/host-mount.ts";
 import type { Settings } from "../run/settings.ts";
 import type { AlertSink } from "../../base/alert-sink.ts";
-import type { Logger } from "../../base/kit.ts";
+import type { Logger } from "../../base/logger.ts";
 import type { NetworkGrant } from "../../egress/network-access.ts";
 import type { Capabilities } from "../../engines/capabilities.ts";
 import type { Engine, OutputChunk } from "../../engines/engine.ts";

@@ -1,7 +1,7 @@
 import { constants } from "node:fs";
 import { open, type FileHandle } from "node:fs/promises";
 import path from "node:path";
-import type { Logger } from "../../base/kit.ts";
+import type { Logger } from "../../base/logger.ts";
 import type { OutputChunk } from "../../engines/engine.ts";
 import { errorCode, GloveboxError } from "../../errors/glovebox-error.ts";
 import type { OpenPlace } from "../../sandbox/mounts/open-place.ts";

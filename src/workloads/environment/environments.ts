@@ -1,4 +1,4 @@
-import type { Logger } from "../../base/kit.ts";
+import type { Logger } from "../../base/logger.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { Caller } from "../../sandbox/sandboxes.ts";
 import { PlaceRegistry, type PlaceEntry } from "../place/place-registry.ts";

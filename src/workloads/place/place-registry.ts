@@ -1,4 +1,4 @@
-import type { Logger } from "../../base/kit.ts";
+import type { Logger } from "../../base/logger.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import { findNamed } from "../../base/id.ts";
 import type { PlaceNoun } from "./place.ts";

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import type { Logger } from "../../base/kit.ts";
+import type { Logger } from "../../base/logger.ts";
 import { RingOutput } from "../../base/streams/collected-bytes.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import { denial } from "../../policy/network/denial.ts";

@@ -1,4 +1,4 @@
-import type { Logger } from "../../base/kit.ts";
+import type { Logger } from "../../base/logger.ts";
 import type { ErrorType } from "../../errors/catalogue.ts";
 import { toGloveboxError, isSandboxLoss, type GloveboxError } from "../../errors/glovebox-error.ts";
 import { decideOutcome, type Outcome } from "../../sandbox/outcome.ts";

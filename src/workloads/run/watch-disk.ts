@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Logger } from "../../base/kit.ts";
+import type { Logger } from "../../base/logger.ts";
 import { GrowthWatch, type GrowthWatchOptions } from "../../sandbox/growth-watch.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
 
