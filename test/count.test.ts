@@ -39,11 +39,11 @@ describe("structureOf", () => {
 describe("the product's sources", () => {
   /** What was counted last. A figure that falls is written down here in the same change, so that it cannot rise again. */
   const limits: Readonly<Record<string, number>> = {
-    "source files": 667,
+    "source files": 651,
     "source folders": 79,
     "folders of at most 3 files": 9,
     "files on the longest import chain": 32,
-    "files with one importer, in percent": 22,
+    "files with one importer, in percent": 20,
     "names declared twice": 112,
     "functions over 60 lines": 12,
     "import circles": 0,

@@ -1,9 +1,9 @@
-import { existsSync, globSync, readFileSync } from "node:fs";
 import path from "node:path";
+import { existsSync, globSync, readFileSync } from "node:fs";
 import { PassThrough } from "node:stream";
 import { describe, expect, it } from "vitest";
 import { buildProgram } from "../src/cli/process-io.ts";
-import { commandNodes, type CommandNode } from "../src/cli/command-tree.ts";
+import { commandNodes, type CommandNode } from "../src/cli/completion-command.ts";
 
 const root = new URL("../", import.meta.url);
 const silent = new PassThrough();

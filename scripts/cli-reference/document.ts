@@ -1,6 +1,6 @@
 import { PassThrough } from "node:stream";
 import { buildProgram } from "../../src/cli/process-io.ts";
-import { commandNodes, type CommandNode } from "../../src/cli/command-tree.ts";
+import { commandNodes, type CommandNode } from "../../src/cli/completion-command.ts";
 import { replaceMarked } from "../marked-section.ts";
 
 const cell = (text: string): string => text.replaceAll("|", String.raw`\|`).replaceAll(/\s+/g, " ");

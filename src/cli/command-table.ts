@@ -105,7 +105,7 @@ export const commandTable: readonly CommandRow[] = [
     group: groups.look,
     examples: ["glovebox cp web:/work/report.csv .", "glovebox cp ./data web:/work/"],
     next: "`glovebox exec` uses what was copied.",
-    load: async () => (await import("./commands/copy-command.ts")).addCopyCommand,
+    load: async () => (await import("./commands/sandboxes-commands.ts")).addCopyCommand,
   },
   {
     name: "stats",
@@ -182,7 +182,7 @@ export const commandTable: readonly CommandRow[] = [
     group: groups.here,
     examples: ["glovebox images", "glovebox images pull python:3.12-slim"],
     next: "`glovebox prepare` gets all that is missing.",
-    load: async () => (await import("./commands/images-commands.ts")).addImagesCommand,
+    load: async () => (await import("./commands/machine-commands.ts")).addImagesCommand,
   },
   {
     name: "prepare",
@@ -191,7 +191,7 @@ export const commandTable: readonly CommandRow[] = [
     group: groups.here,
     examples: ["glovebox prepare", "glovebox prepare --export ./prepared"],
     next: "`glovebox images` shows what is here.",
-    load: async () => (await import("./commands/images-commands.ts")).addPrepareCommand,
+    load: async () => (await import("./commands/machine-commands.ts")).addPrepareCommand,
   },
   {
     name: "packages",
@@ -199,7 +199,7 @@ export const commandTable: readonly CommandRow[] = [
     group: groups.here,
     examples: ["glovebox packages", "glovebox packages prune --to 2g"],
     next: "packages come back by themselves when a run needs them.",
-    load: async () => (await import("./commands/packages-command.ts")).addPackagesCommand,
+    load: async () => (await import("./commands/machine-commands.ts")).addPackagesCommand,
   },
   {
     name: "mounts",
@@ -207,7 +207,7 @@ export const commandTable: readonly CommandRow[] = [
     group: groups.here,
     examples: ["glovebox mounts list", "glovebox mounts check ./data"],
     next: "docs/mounts.md explains the allowlist.",
-    load: async () => (await import("./commands/mounts-command.ts")).addMountsCommand,
+    load: async () => (await import("./commands/machine-commands.ts")).addMountsCommand,
   },
   {
     name: "completion",

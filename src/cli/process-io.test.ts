@@ -2,7 +2,7 @@ import { PassThrough } from "node:stream";
 import { describe, expect, it } from "vitest";
 import { buildProgram, runCommandLine } from "./process-io.ts";
 import { commandTable } from "./command-table.ts";
-import { commandNodes } from "./command-tree.ts";
+import { commandNodes } from "./completion-command.ts";
 
 const silent = new PassThrough();
 const io = { stdin: silent, stdout: silent, stderr: silent, signal: new AbortController().signal, term: "" };

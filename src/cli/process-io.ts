@@ -5,7 +5,7 @@ import { toGloveboxError, GloveboxError } from "../errors/glovebox-error.ts";
 import { inOptionWords, type TypedWords } from "./output/option-words.ts";
 import { reportError } from "./output/error-report.ts";
 import { exitCodeOfError, exitCodes } from "./exit-code.ts";
-import { readPackageVersion } from "../config/host/package-version.ts";
+import { readPackageVersion } from "../config/host/own-package.ts";
 import { commandTable, lastGroup } from "./command-table.ts";
 
 /** Signals that ask a command to end; each makes it clean up first. */

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { maxDurationMs } from "../base/duration.ts";
 import { GloveboxError } from "../errors/glovebox-error.ts";
-import { checkGroupName } from "../policy/group-name.ts";
+import { checkGroupName } from "../policy/chosen-names.ts";
 import { parseNetwork } from "../policy/network/network.ts";
 import type { AgentsConfig } from "./config.ts";
 import { hostPath, imageReference, principalList, variableNames, wholeNumber } from "./leaf-schemas.ts";

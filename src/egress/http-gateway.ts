@@ -20,9 +20,9 @@ import {
   framingFields,
   lineText,
   type MessageHead,
+  readClientHello,
 } from "./message-head.ts";
 import type { Socket } from "node:net";
-import { readClientHello } from "../policy/network/client-hello.ts";
 
 export interface GatewayOptions {
   readonly dial: (target: HostAndPort) => Promise<Dialled>;

@@ -13,7 +13,7 @@ import { expandHome } from "../config/host/host-paths.ts";
 import type { AgentGroupConfig } from "../config/config.ts";
 import { GloveboxError, invalidField } from "../errors/glovebox-error.ts";
 import { agentEnvironment, hostsOfVariables, isDryRun, agentNames } from "../policy/known-agents.ts";
-import { checkGroupName } from "../policy/group-name.ts";
+import { checkGroupName } from "../policy/chosen-names.ts";
 import { namedDomains, parseNetwork, withDomains, type NetworkPolicy } from "../policy/network/network.ts";
 import { agentImageFor } from "../workloads/agent/agent-image.ts";
 import { isAgentName } from "../workloads/agent/commands/agent-table.ts";

@@ -1,5 +1,5 @@
 import { readNodeVersion, type Host } from "../config/host/host.ts";
-import { readPackageVersion } from "../config/host/package-version.ts";
+import { readPackageVersion } from "../config/host/own-package.ts";
 import { effectiveSettings } from "../config/setting-layers.ts";
 import type { ChooseOptions, EngineChoice, Engines } from "../engines/discover.ts";
 import { isOnlyByName, productEngines, hintsOf, type EngineHints } from "../engines/engine-table.ts";

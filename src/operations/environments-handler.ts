@@ -1,5 +1,5 @@
 import { createId } from "../base/id.ts";
-import { checkEnvironmentId } from "../policy/request/environment-id.ts";
+import { checkEnvironmentId } from "../policy/chosen-names.ts";
 import { projectFolder, type EnvironmentSpec, type Project } from "../workloads/environment/environment-spec.ts";
 import { projectTools, type ImageName } from "../workloads/dependencies/project-tools.ts";
 import { readProject } from "../workloads/project/read-project.ts";

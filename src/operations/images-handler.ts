@@ -1,3 +1,4 @@
+import path from "node:path";
 import { GloveboxError } from "../errors/glovebox-error.ts";
 import type { Engine } from "../engines/engine.ts";
 import { defaultSessionImage } from "../policy/profile.ts";
@@ -15,10 +16,9 @@ import {
   type ImageRow,
   type PreparedResponse,
 } from "./images-contract.ts";
-import path from "node:path";
 import { bunTargetHere, bunVersion, fetchBun } from "../base/bun-packages.ts";
 import { bunArchives } from "../config/host/host-paths.ts";
-import { readPackageVersion } from "../config/host/package-version.ts";
+import { readPackageVersion } from "../config/host/own-package.ts";
 import { embeddedEngine } from "../config/engine-words.ts";
 import { exportPrepared, importPrepared } from "../workloads/prepared-images.ts";
 import type { PreparedFile } from "../workloads/manifest.ts";

@@ -7,7 +7,7 @@ import {
   type MountNeeds,
   type StartNeeds,
 } from "./settle.ts";
-import type { PreviewSpec } from "../workloads/preview/preview-parts.ts";
+import type { PreviewSpec } from "../workloads/preview/preview-sandbox.ts";
 import type { OperationCall, RequestOf } from "./contract/operation-contract.ts";
 import { findServer } from "../workloads/preview/find-server.ts";
 import { openProject } from "./project-handler.ts";

@@ -1,5 +1,5 @@
 import { readHostAddresses, readNodeVersion, plantVariable } from "../config/host/host.ts";
-import { readPackageVersion } from "../config/host/package-version.ts";
+import { readPackageVersion } from "../config/host/own-package.ts";
 import { peerFolder } from "../config/host/host-paths.ts";
 import { isOnlyByName, productEngines } from "../engines/engine-table.ts";
 import { openHostScene, type HostScene } from "../workloads/proof/host-scene.ts";

@@ -8,7 +8,7 @@ import type { Host } from "../config/host/host.ts";
 import type { ChosenEngine, Engines } from "../engines/discover.ts";
 import { GloveboxError } from "../errors/glovebox-error.ts";
 import type { Reaper } from "../sandbox/owners/reaper.ts";
-import { createEngineChooser, openOwnState, type EngineChooserParts } from "./engine-chooser.ts";
+import { createEngineChooser, decideMinIsolation, openOwnState, type EngineChooserParts } from "./engine-chooser.ts";
 
 let stateDirectory: string;
 beforeAll(() => void (stateDirectory = mkdtempSync(path.join(os.tmpdir(), "glovebox-test-"))));
@@ -108,5 +108,29 @@ describe("openOwnState", () => {
       suggestion: expect.stringContaining(remedy) as string,
     });
     expect(String(error)).not.toContain(folder);
+  });
+});
+
+const own = { minimum: "namespaces", mayLower: true } as const;
+const agents = { minimum: "namespaces", mayLower: false } as const;
+
+describe("the isolation that a request demands", () => {
+  it.each([own, agents])("is the deployment's when it names none, and its own when that is stronger", (floor) => {
+    expect(decideMinIsolation(undefined, floor)).toBe("namespaces");
+    expect(decideMinIsolation("namespaces", floor)).toBe("namespaces");
+    expect(decideMinIsolation("vm", floor)).toBe("vm");
+  });
+
+  it("may be weaker where the request is the person's own", () => {
+    expect(decideMinIsolation("preload", own)).toBe("preload");
+  });
+
+  it("is never weaker at the word of an agent, who is told who can accept that", () => {
+    expect(() => decideMinIsolation("preload", agents)).toThrow(
+      expect.objectContaining({
+        errorType: "POLICY_DENIED",
+        suggestion: expect.stringContaining("--min-isolation preload"),
+      }),
+    );
   });
 });

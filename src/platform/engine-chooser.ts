@@ -7,8 +7,7 @@ import type { Config } from "../config/config.ts";
 import type { ChosenEngine, EngineChoice, Engines } from "../engines/discover.ts";
 import { productEngines } from "../engines/engine-table.ts";
 import { checkChoice } from "../policy/request/invalid-value.ts";
-import { weakestIsolation, type Isolation } from "../policy/isolation.ts";
-import { decideMinIsolation } from "../policy/min-isolation.ts";
+import { isAtLeast, weakestIsolation, type Isolation } from "../policy/isolation.ts";
 import type { Reaper } from "../sandbox/owners/reaper.ts";
 import type { EngineChooser, EngineNeeds, IsolationKind } from "../operations/settle.ts";
 import { randomInt } from "node:crypto";
@@ -31,6 +30,29 @@ export async function openOwnState(host: Pick<Host, "stateDirectory" | "uid" | "
   await openOwnFolder(stateDirectory, rules).catch((error: unknown) => {
     throw error instanceof GloveboxError ? error : notMade(host, error);
   });
+}
+
+interface IsolationFloor {
+  /** What the deployment demands of runs that ask for nothing. */
+  readonly minimum: Isolation;
+  /** Whether a request may ask for less: the person's own command or code may, an agent must not accept it for them. */
+  readonly mayLower: boolean;
+}
+
+/**
+ * The isolation that a request demands of its engine.
+ * @throws POLICY_DENIED for less than the deployment demands, where that is not the request's to accept
+ */
+export function decideMinIsolation(requested: Isolation | undefined, { minimum, mayLower }: IsolationFloor): Isolation {
+  if (requested === undefined || mayLower || isAtLeast(requested, minimum)) return requested ?? minimum;
+  throw new GloveboxError(
+    "POLICY_DENIED",
+    `min_isolation: expected "${minimum}" or stronger, which this deployment demands, got "${requested}".`,
+    {
+      suggestion: `Leave min_isolation out. Only who runs the server can accept less: --min-isolation ${requested} or GLOVEBOX_MIN_ISOLATION=${requested}`,
+      context: { field: "min_isolation", min_isolation: minimum },
+    },
+  );
 }
 
 /** Messages for the error codes that other users' folders and broken disks cause. */

@@ -1,3 +1,4 @@
+import type pinoModule from "pino";
 import {
   changedTooling,
   clearedSetuidBits,
@@ -22,10 +23,9 @@ import { RunSpans, Tracing } from "../telemetry/tracing.ts";
 import type { Kit } from "../base/kit.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Host } from "../config/host/host.ts";
-import { readPackageVersion } from "../config/host/package-version.ts";
+import { readPackageVersion } from "../config/host/own-package.ts";
 import type { Door } from "./engine-chooser.ts";
 import { createRequire } from "node:module";
-import type pinoModule from "pino";
 import { logLevels, type LogLevel } from "../config/config.ts";
 
 /** What is reported about live sandboxes. */

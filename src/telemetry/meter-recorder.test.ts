@@ -1,7 +1,7 @@
 import { afterEach, expect, it, vi } from "vitest";
 import { forgetOpenTelemetry } from "../../test/helpers/forget-opentelemetry.ts";
 import { receiveOtlp } from "../../test/helpers/otlp-receiver.ts";
-import { MeterRecorder } from "./meter-recorder.ts";
+import { MeterRecorder } from "./signals.ts";
 import { startSdk } from "./start-sdk.ts";
 
 const ignore = (): void => undefined;

@@ -2,7 +2,7 @@ import { knownMethods } from "../base/tracer.ts";
 import type { RunEnding, StartedRun } from "../sandbox/run-record.ts";
 import type { ObservedSandbox, SandboxObserver } from "../sandbox/sandbox-observer.ts";
 import type { Alert } from "./alert-book.ts";
-import type { MeterRecorder } from "./meter-recorder.ts";
+import type { MeterRecorder } from "./signals.ts";
 import type { MetricSources, PrometheusRecorder } from "./recorder.ts";
 
 /** Values of one label that are counted by themselves: a few times as many as any has that are words of ours. */

@@ -11,8 +11,7 @@ import {
 } from "../base/tracer.ts";
 import { errorCode, toGloveboxError } from "../errors/glovebox-error.ts";
 import { askedSignals, wantsStdout } from "./asked-signals.ts";
-import type { MeterRecorder } from "./meter-recorder.ts";
-import type { Spans } from "./spans.ts";
+import type { MeterRecorder, Spans } from "./signals.ts";
 import type { StartedSdk } from "./start-sdk.ts";
 import type { RunEnding, StartedRun } from "../sandbox/run-record.ts";
 import type { SandboxObserver } from "../sandbox/sandbox-observer.ts";
@@ -69,9 +68,9 @@ export class Tracing implements Tracer, SpanMaker {
         return;
       }
     }
-    const [spans, meters] = await Promise.all([import("./spans.ts"), import("./meter-recorder.ts")]);
-    this.#spans = new spans.Spans(this.#options.version());
-    this.onMeters?.(new meters.MeterRecorder(this.#options.version()));
+    const { MeterRecorder: Meters, Spans: OpenSpans } = await import("./signals.ts");
+    this.#spans = new OpenSpans(this.#options.version());
+    this.onMeters?.(new Meters(this.#options.version()));
   }
 
   /** Whether anything is traced. */

@@ -1,9 +1,9 @@
-import { execFileSync, spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
+import { execFileSync, spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { completedShells, type CompletedShell } from "../../src/cli/command-tree.ts";
+import { completedShells, type CompletedShell } from "../../src/cli/completion-command.ts";
 import { runCommand } from "../helpers/run-command.ts";
 
 /** How to ask each shell what it would offer for a line with an incomplete last word. */

@@ -140,8 +140,8 @@ const ofBytes = [
   "src/library/objects/base64.ts toBase64",
   "src/mcp/json-rpc.ts parseJsonRpc",
   "src/mcp/serve-over-stdio.ts parseMessage",
-  "src/policy/network/client-hello.ts readClientHello",
-  "src/policy/git-ignore.ts parseGitIgnore",
+  "src/egress/message-head.ts readClientHello",
+  "src/workloads/project/ignore-rules.ts parseGitIgnore",
   "src/policy/git-files.ts gitIndexLinks",
   "src/sandbox/files/tree-archive.ts parsePaxRecords",
   "src/workloads/session/variables/read-report.ts readReport",
@@ -208,7 +208,7 @@ const others: Readonly<Record<string, Feed>> = {
   "src/policy/mounts/blocked-pattern.ts findBlocked": upTo(4_096, (call, text, other) =>
     call(`/${text}`, other("blockedPatterns")([".ssh", "*.pem"])),
   ),
-  "src/policy/git-ignore.ts parseWild": upTo(16_384, asText),
+  "src/workloads/project/ignore-rules.ts parseWild": upTo(16_384, asText),
   "src/policy/redaction.ts secretSpellings": upTo(65_536, asText),
   "src/policy/network/ip-address.ts isAmong": (call, text) => call(text, [range]),
   "src/policy/network/ip-address.ts isOfThisMachine": (call, text) => call(text, [range]),
@@ -220,7 +220,8 @@ const others: Readonly<Record<string, Feed>> = {
   ],
   "src/policy/glob.ts matchesGlob": (call, text) => call(text, [{ alternatives: [["**", "*a*b*", "**", "c*"]] }]),
   "src/policy/glob.ts parseGlobs": (call, text) => call([text]),
-  "src/policy/git-ignore.ts matchesWild": (call, text, other) => call(text, other("parseWild")("*a*/*b*[c-e]*")),
+  "src/workloads/project/ignore-rules.ts matchesWild": (call, text, other) =>
+    call(text, other("parseWild")("*a*/*b*[c-e]*")),
   "src/policy/glob.ts matchesWildcard": (call, text) => call(text, "*a*/*b*c*"),
   "src/policy/request/request-paths.ts checkRelativePath": (call, text) => call(text, "path"),
   "src/sandbox/files/file-error.ts fileError": (call, text) => call("/a", text),
@@ -262,7 +263,7 @@ const others: Readonly<Record<string, Feed>> = {
   "src/languages/python.ts findPythonSyntaxError": (call, text) => call(failure(text)),
   "src/workloads/tests/report/summarise-reports.ts parseFileReport": (call, text) => call(text, "/work"),
   "src/workloads/tests/report/parse-tool-report.ts parseGoReport": (call, text) => call(text, "/work"),
-  "src/workloads/tests/report/parse-report.ts parseReport": (call, text) => call(text, "/work"),
+  "src/workloads/tests/report/test-report.ts parseReport": (call, text) => call(text, "/work"),
   "src/workloads/tests/test-phase.ts verifiedReport": (call, text) => call(Buffer.from(text), "key"),
   "src/workloads/tests/test-phase.ts verifiedText": (call, text) => call(Buffer.from(text), "key"),
   "src/workloads/tests/runner-table.ts findSummary": (call, text) =>

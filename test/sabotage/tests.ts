@@ -86,10 +86,10 @@ export const testsSabotages: readonly Sabotage[] = [
   },
   {
     id: "gitignore: an earlier rule wins",
-    file: "src/policy/git-ignore.ts",
+    file: "src/workloads/project/ignore-rules.ts",
     find: "rule.order >= (last?.order ?? 0)",
     replace: "rule.order <= (last?.order ?? 1e9)",
-    test: "src/policy/git-ignore.test.ts",
+    test: "src/workloads/project/ignore-rules.test.ts",
     name: "decides as git does",
   },
   {

@@ -1,7 +1,7 @@
 import type { Sabotage } from "./sabotage.ts";
 
-const spans = "src/telemetry/spans.ts";
-const spansTest = "src/telemetry/spans.test.ts";
+const spans = "src/telemetry/signals.ts";
+const spansTest = "src/telemetry/signals.test.ts";
 
 export const tracesSabotages: readonly Sabotage[] = [
   {
@@ -22,7 +22,7 @@ export const tracesSabotages: readonly Sabotage[] = [
   },
   {
     id: "traces: inherited fields of a carrier are taken",
-    file: "src/telemetry/spans.ts",
+    file: "src/telemetry/signals.ts",
     find: "Object.hasOwn(given, name) ? given[name] : undefined",
     replace: "given[name]",
     test: spansTest,

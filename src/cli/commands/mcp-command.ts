@@ -7,8 +7,7 @@ import { exitCodes } from "../exit-code.ts";
 import type { CommandIo, SetExitCode } from "../command-io.ts";
 import { addMcpWrapCommand, addWrapOptions, argumentsOfWrap, type WrapOptions } from "../wrap-command.ts";
 import { readHost } from "../../config/host/host.ts";
-import { ownCommand } from "../../config/host/own-command.ts";
-import { readPackageVersion } from "../../config/host/package-version.ts";
+import { ownCommand, readPackageVersion } from "../../config/host/own-package.ts";
 import { mcpClients, type ServerCommand } from "../../mcp/clients.ts";
 import {
   unwrapEntry,
@@ -62,10 +61,10 @@ export function addMcpCommand(program: Command, io: CommandIo, setExitCode: SetE
       const { openMcpDoor } = await import("../../mcp/open-mcp-door.ts");
       const { parseProfiles } = await import("../../mcp/tools/tool-profiles.ts");
       const address = http === undefined ? null : parseAddress(http);
-      const door = await openMcpDoor({
+      const { door } = await openMcpDoor({
         door: address === null ? "stdio" : "server",
         engine,
-        minIsolation,
+        settings: { min_isolation: minIsolation },
         profiles: tools === undefined ? undefined : parseProfiles(tools),
         signal: io.signal,
         answerWithinMs: parseDuration(answerWithin, "--answer-within"),

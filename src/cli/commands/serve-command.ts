@@ -3,7 +3,7 @@ import { once } from "node:events";
 import type { Command } from "commander";
 import type { Logger } from "../../base/logger.ts";
 import { isLoopback } from "../../base/http/request-head.ts";
-import { readPackageVersion } from "../../config/host/package-version.ts";
+import { readPackageVersion } from "../../config/host/own-package.ts";
 import { accessTokenFile, openAccessToken } from "../../config/server-access.ts";
 import { engineChoices } from "../../config/engine-words.ts";
 import type { Config } from "../../config/config.ts";
@@ -11,12 +11,12 @@ import { readDomain } from "../../config/section-schemas.ts";
 import { loadHostConfig } from "../../config/load-config.ts";
 import type { Authenticate } from "../../http/caller.ts";
 import type { HttpServer } from "../../http/http-server.ts";
-import type { SettledSessions } from "../../http/open-server-platform.ts";
 import type { KeyRing } from "../../keys/key-ring.ts";
 import { keysPlace } from "../../keys/keys-file.ts";
 import type { E2bServer, E2bServerOptions } from "../../e2b/e2b-server.ts";
 import { GloveboxError, invalidField } from "../../errors/glovebox-error.ts";
 import type { McpDoor } from "../../mcp/mcp-door.ts";
+import type { SettledSessions } from "../../mcp/open-mcp-door.ts";
 import type { CallOperation } from "../../operations/contract/operation-contract.ts";
 import { operationTable } from "../../operations/table.ts";
 import type { CommandIo, SetExitCode } from "../command-io.ts";
@@ -101,7 +101,7 @@ async function serve(options: ServeOptions, io: CommandIo): Promise<number> {
   const domain = options.e2bDomain === undefined ? null : parseDomain(options.e2bDomain);
   keepHeapSmall();
   // Loaded on use: the other commands start faster without a server.
-  const { openServerPlatform, openHttpServer, decideAuthentication, McpDoor: Door, createHttpHandler } = await load();
+  const { openHttpServer, decideAuthentication, openMcpDoor, createHttpHandler } = await load();
   // Checks that need nothing open come first.
   using keys = await openKeys(options.config);
   // On loopback keys may come later.
@@ -109,7 +109,8 @@ async function serve(options: ServeOptions, io: CommandIo): Promise<number> {
   const authenticate = (token: string | null): Authenticate =>
     decideAuthentication({ host, token, keys: isKeyless ? null : (bearer) => keys.authenticate(bearer) });
   authenticate(null);
-  const { platform, settledSessions } = await openServerPlatform({
+  const { door, settledSessions } = await openMcpDoor({
+    door: "server",
     engine: options.engine,
     configFile: options.config,
     settings: {
@@ -118,11 +119,14 @@ async function serve(options: ServeOptions, io: CommandIo): Promise<number> {
       prebuilt_only: options.prebuiltOnly,
     },
     grantOf: (principal) => keys.grantOf(principal),
+    storeByDefault: true,
+    prefersContainers: true,
+    profiles: ["all"],
+    answerWithinMs,
     signal: io.signal,
   });
+  const { platform } = door;
   const { config } = platform;
-  const version = readPackageVersion();
-  const door = new Door({ platform, operations: operationTable, version, answerWithinMs });
   let left: readonly string[];
   try {
     if (options.prove === true) await proveFirst(platform.call, io);
@@ -130,7 +134,8 @@ async function serve(options: ServeOptions, io: CommandIo): Promise<number> {
     const mcp = createHttpHandler(door);
     const guard = { rules: { loopbackOnly: isLoopback(host), ...config }, authenticate: authenticate(token) };
     const server = await openHttpServer({
-      ...{ host, port, platform, version, token, ...guard },
+      ...{ host, port, platform, token, ...guard },
+      version: readPackageVersion(),
       inFlight: door.inFlight,
       operations: operationTable,
       mcp: (request, response, caller) => mcp.handle(request, response, caller),
@@ -212,14 +217,13 @@ async function prepareTemplates(call: CallOperation, io: CommandIo): Promise<voi
 
 async function load() {
   const modules = await Promise.all([
-    import("../../http/open-server-platform.ts"),
     import("../../http/http-server.ts"),
     import("../../http/authentication.ts"),
-    import("../../mcp/mcp-door.ts"),
+    import("../../mcp/open-mcp-door.ts"),
     import("../../mcp/serve-over-http.ts"),
   ]);
-  const [platform, server, authentication, door, handler] = modules;
-  return { ...platform, ...server, ...authentication, ...door, ...handler };
+  const [server, authentication, door, handler] = modules;
+  return { ...server, ...authentication, ...door, ...handler };
 }
 
 /** Nothing of it is loaded unless it is asked for. */

@@ -1,8 +1,8 @@
+import path from "node:path";
 import { lstatSync, mkdirSync, readdirSync, realpathSync, rmSync, type Stats } from "node:fs";
 import { enableCompileCache } from "node:module";
-import path from "node:path";
 import { readHost, type Host } from "./host.ts";
-import { readPackageVersion } from "./package-version.ts";
+import { readPackageVersion } from "./own-package.ts";
 
 type Owner = Pick<Host, "stateDirectory" | "uid">;
 

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { checkGroupName } from "../../policy/group-name.ts";
+import { checkGroupName } from "../../policy/chosen-names.ts";
 import { nameOfFolder } from "./agent-folders.ts";
 
 it.each([

@@ -1,7 +1,7 @@
 import { untilCancelled } from "../../base/abort.ts";
 import { assertRunsAnyProgram } from "../../engines/capabilities.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
-import type { Caller } from "../../sandbox/sandboxes.ts";
+import type { Caller, Sandboxes } from "../../sandbox/sandboxes.ts";
 import { chooseInstallation, projectTools, type Installation } from "../dependencies/project-tools.ts";
 import type { Keeping } from "../dependencies/put-kept.ts";
 import {
@@ -9,10 +9,10 @@ import {
   provideImageOf,
   type PlannedSandbox,
   type ProjectSandboxFacts,
+  type CopySettings,
 } from "../dependencies/project-sandbox.ts";
 import { checkEngine } from "../program/check-engine.ts";
 import { readProject } from "../project/read-project.ts";
-import type { PreviewParts, PreviewStart, PreviewSpec } from "./preview-parts.ts";
 import { Redaction } from "../../policy/redaction.ts";
 import type { Denial } from "../../policy/network/denial.ts";
 import { withPlainOutput } from "../../policy/request/environment-variables.ts";
@@ -22,7 +22,54 @@ import { assertPortsFree } from "../place/program-ports.ts";
 import type { LaunchedProcess } from "../place/background-processes.ts";
 import { withSecrets } from "../program/command-spec.ts";
 import { copyFolder } from "../project/copy-project.ts";
-import { startProgram } from "../run/start-program.ts";
+import { startProgram, type GrantNetwork } from "../run/start-program.ts";
+import type { AlertSink } from "../../base/alert-sink.ts";
+import type { ImageOrigin } from "../../policy/image-reference.ts";
+import type { Engine } from "../../engines/engine.ts";
+import type { PreviewGateway } from "../../ingress/preview-gateway.ts";
+import type { Packages } from "../../packages/packages.ts";
+import type { DiskScratch } from "../../sandbox/disk-scratch.ts";
+import type { PreviewError } from "./error-scanner.ts";
+import type { Kit } from "../../base/kit.ts";
+import type { OpenPlace } from "../../sandbox/mounts/open-place.ts";
+
+/** What every preview of this server needs. */
+export interface PreviewParts extends Kit {
+  readonly sandboxes: Sandboxes;
+  readonly diskScratch: DiskScratch;
+  readonly gateway: Pick<PreviewGateway, "open">;
+  readonly alerts: AlertSink<PreviewError>;
+  readonly maxOutputBytes: number;
+}
+
+/** What one preview needs in addition, and who receives events while it starts. */
+export interface PreviewStart {
+  readonly engine: Engine;
+  /** As the caller may use it. */
+  readonly network: GrantNetwork;
+  /** Where installed dependencies are kept. */
+  readonly packages: Pick<Packages, "projects">;
+  /** Makes sure that an image exists, by pulling or building it. */
+  readonly provideImage: (image: string, origin: ImageOrigin) => Promise<void>;
+  readonly onSandbox: (sandboxId: string) => void;
+  readonly onDenied: (denial: Denial) => void;
+  /** Progress before the command, for people. */
+  readonly onProgress: (message: string) => void;
+}
+
+/** A checked preview (SPEC PV1); every value is within the policy already. Its time limit begins with the command. */
+export interface PreviewSpec extends CopySettings {
+  /** The project's folder on this machine, held open; it is only read, never written. The preview closes it. */
+  readonly project: OpenPlace;
+  /** The shell line that starts the server. */
+  readonly command: string;
+  /** TCP port that it listens on, as far as is known: where it listens elsewhere, that port is followed. */
+  readonly port: number;
+  /** Whether the caller named that port. */
+  readonly isPortNamed: boolean;
+  /** For the command: installations do not get them. */
+  readonly secrets: readonly ProgramSecret[];
+}
 
 /** A sandbox for a preview, with nothing in it yet; it is to be removed before the scratch that its plan made. */
 export interface PreviewSandbox extends PlannedSandbox, ProjectSandboxFacts {

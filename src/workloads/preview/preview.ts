@@ -17,8 +17,14 @@ import { copyFolder } from "../project/copy-project.ts";
 import { LiveCopy } from "../project/live-copy.ts";
 import { describeCommand } from "../run/describe-work.ts";
 import { ErrorScanner, type PreviewError, type ErrorScannerListener } from "./error-scanner.ts";
-import { openPreviewSandbox, startServer, type PreviewSandbox } from "./preview-sandbox.ts";
-import type { PreviewParts, PreviewStart, PreviewSpec } from "./preview-parts.ts";
+import {
+  openPreviewSandbox,
+  startServer,
+  type PreviewSandbox,
+  type PreviewParts,
+  type PreviewStart,
+  type PreviewSpec,
+} from "./preview-sandbox.ts";
 import { exitOf, exitOfInstallation, hintsOf, otherPortNote, watchServer } from "./watch-server.ts";
 import { LineReader } from "../../base/streams/line-reader.ts";
 import type { OutputChunk } from "../../engines/engine.ts";

@@ -3,7 +3,7 @@ import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { Caller } from "../../sandbox/sandboxes.ts";
 import { PlaceRegistry, type PlaceEntry } from "../place/place-registry.ts";
 import { loggingFailure } from "../run/conclude-run.ts";
-import type { PreviewParts, PreviewStart, PreviewSpec } from "./preview-parts.ts";
+import type { PreviewParts, PreviewStart, PreviewSpec } from "./preview-sandbox.ts";
 import { Preview } from "./preview.ts";
 
 /** How long the output of a failed one can still be read. */

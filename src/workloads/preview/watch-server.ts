@@ -1,17 +1,25 @@
 import type { Duplex } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
-import { probePort, type PortProbe, type PortState } from "../../ingress/probe-port.ts";
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { Redaction } from "../../policy/redaction.ts";
 import type { BackgroundProcess, LaunchedProcess } from "../place/background-processes.ts";
 import { secretWarnings } from "../run/explain-ending.ts";
 import { placeOfError, type PreviewError } from "./error-scanner.ts";
-import type { PreviewSpec } from "./preview-parts.ts";
+import type { PreviewSpec } from "./preview-sandbox.ts";
 import { connectToProgram } from "../place/program-ports.ts";
 import { runSandboxCommand, type CommandSandbox } from "../../sandbox/sandbox-command.ts";
 import { networkPort } from "../../egress/network-access.ts";
 import type { CallOptions } from "../../engines/engine.ts";
 import type { Kit } from "../../base/kit.ts";
+import { request } from "node:http";
+import { settlesWithin } from "../../base/abort.ts";
+
+/** What stands at a port: nothing, something that takes connections and does not answer, a server, or one with a page. */
+type PortState = "closed" | "silent" | "answers" | "page";
+
+/** How long a first answer may take: some servers compile before it. */
+const answerWithinMs = 30_000;
+const maxHeadBytes = 65_536;
 
 /** What a port that does not answer looks like. */
 type SilentState = Extract<PortState, "closed" | "silent">;
@@ -319,4 +327,46 @@ async function listeningPorts(sandbox: CommandSandbox, { signal }: CallOptions):
     { signal },
   );
   return parseListeningPorts(stdout.text()).filter((port) => port !== networkPort);
+}
+
+interface PortProbe {
+  readonly connect: (signal: AbortSignal) => Promise<Duplex>;
+  readonly signal: AbortSignal;
+  /** How long an answer may take, in milliseconds; default 30,000. */
+  readonly withinMs?: number | undefined;
+}
+
+/** Asks whatever listens at a port for the head of its first page; any answer in HTTP will do. */
+async function probePort(port: number, { connect, signal, withinMs = answerWithinMs }: PortProbe): Promise<PortState> {
+  let connection: Duplex;
+  try {
+    connection = await connect(signal);
+  } catch {
+    return "closed";
+  }
+  const { promise: answered, resolve } = Promise.withResolvers<PortState>();
+  connection.on("error", () => resolve("silent"));
+  const asked = request({
+    method: "HEAD",
+    path: "/",
+    headers: { host: `localhost:${port}`, accept: "text/html" },
+    createConnection: () => connection,
+    maxHeaderSize: maxHeadBytes,
+    signal,
+  });
+  asked.on("error", () => resolve("silent"));
+  asked.on("response", ({ headers }) => resolve(isPage(headers["content-type"]) ? "page" : "answers"));
+  asked.on("upgrade", () => resolve("silent"));
+  asked.on("close", () => resolve("silent"));
+  asked.end();
+  try {
+    return (await settlesWithin(answered, withinMs)) ? await answered : "silent";
+  } finally {
+    asked.destroy();
+    connection.destroy();
+  }
+}
+
+function isPage(type: string | undefined): boolean {
+  return type !== undefined && /^text\/html\b/i.test(type);
 }

@@ -1,8 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { countTests, type TestReport } from "./test-report.ts";
+import { countTests, type TestReport, parseReport } from "./test-report.ts";
 import { parseBunReport, maxFailures, summariseReports, toJunit, parseFileReport } from "./summarise-reports.ts";
-import { parseReport } from "./parse-report.ts";
 import { toCtrf } from "./packed-report.ts";
 
 const fixture = (name: string): string =>

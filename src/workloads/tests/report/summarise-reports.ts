@@ -1,6 +1,7 @@
 import { parseXml, XmlElement } from "@rgrove/parse-xml";
-import { relativeTo, parseReport } from "./parse-report.ts";
 import {
+  relativeTo,
+  parseReport,
   numbered,
   countTests,
   fullName,

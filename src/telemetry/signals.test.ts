@@ -2,7 +2,7 @@ import { NodeSDK, type NodeSDKConfiguration } from "@opentelemetry/sdk-node";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { forgetOpenTelemetry } from "../../test/helpers/forget-opentelemetry.ts";
 import { GloveboxError } from "../errors/glovebox-error.ts";
-import { maxSteps } from "./spans.ts";
+import { maxSteps } from "./signals.ts";
 import { Tracing } from "./tracing.ts";
 
 type Processor = NonNullable<NodeSDKConfiguration["spanProcessors"]>[number];

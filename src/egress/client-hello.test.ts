@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer, type Socket } from "node:net";
 import { connect } from "node:tls";
 import { describe, expect, it } from "vitest";
-import { readClientHello } from "./client-hello.ts";
+import { readClientHello } from "./message-head.ts";
 
 /** What a real TLS client sends first. */
 async function helloOf(servername: string): Promise<Buffer> {

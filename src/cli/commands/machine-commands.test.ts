@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { PackageSetRow } from "../../operations/packages-contract.ts";
-import { packageTable } from "./packages-command.ts";
+import { packageTable } from "./machine-commands.ts";
 
 const set: PackageSetRow = {
   id: "1",

@@ -1,9 +1,9 @@
-import { execFileSync, spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import os from "node:os";
 import path from "node:path";
+import { execFileSync, spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { parseGitIgnore } from "./git-ignore.ts";
+import { parseGitIgnore } from "./ignore-rules.ts";
 
 const decide = (rules: string, name: string, isFolder = false): string | null =>
   parseGitIgnore(Buffer.from(rules)).decide(name, isFolder);
