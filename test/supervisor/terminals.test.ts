@@ -55,7 +55,8 @@ describe.skipIf(reason !== undefined)(`terminals ${reason ?? ""}`, () => {
   });
 
   it("that a program has left take no more input, and give back what comes", async () => {
-    const stream = open("(setsid sleep 1000 </dev/null >/dev/null 2>&1 &); echo left");
+    // The end of the shell hangs up its terminal, maybe before the other program has a session of its own.
+    const stream = open("trap '' HUP; (setsid sleep 1000 </dev/null >/dev/null 2>&1 &); echo left");
     await subject.got(stream, "OUTPUT_END");
     await sendInput(subject, stream, Buffer.alloc(500_000, "x"));
     await subject.until("credit", () => subject.record(stream).window > 65_000);
