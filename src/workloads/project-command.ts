@@ -321,10 +321,10 @@ async function runCommand(
     networkReport: () => Promise.resolve(ended.networkReport),
   });
   await sandbox.remove();
-  const concluded = concludeRun(judged, {
+  const error = concludeRun(judged, {
     ids,
     logger: dependencies.logger,
     explain: (each) => (each.outcome === "sandbox_lost" ? endedFor() : null) ?? explainEnding(each, words, spec.limits),
   });
-  return runResult(concluded, sandbox.id, ended.redaction);
+  return runResult({ ...judged, error }, sandbox.id, ended.redaction);
 }

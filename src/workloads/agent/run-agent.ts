@@ -2,7 +2,7 @@ import { untilCancelled } from "../../base/abort.ts";
 import { runMended } from "../../engines/run-mended.ts";
 import type { Caller } from "../../sandbox/sandboxes.ts";
 import { checkEngine } from "../program/check-engine.ts";
-import { loggingFailure, concludeRun, judgeRun, type RunIds, type ConcludedRun } from "../run/conclude-run.ts";
+import { loggingFailure, concludeRun, judgeRun, type RunIds, type JudgedRun } from "../run/conclude-run.ts";
 import {
   openAgentFolders,
   agentMounts,
@@ -230,15 +230,15 @@ async function openAndWork(
   });
   const back = await bringBack(copies, sandbox);
   const ended = { sandbox, record, worked, copies, endedFor: () => endedFor() ?? back.error };
-  const concluded = await conclude(run, ended);
+  const { judged, error } = await conclude(run, ended);
   const changed = await tooling.end();
   return {
-    result: resultOf(run, ready, { concluded, worked, log: log.name, toolingFiles: changed.changed }),
+    result: resultOf(run, ready, { judged, error, worked, log: log.name, toolingFiles: changed.changed }),
     warnings: [
       ...warnings,
       ...back.warnings.map((text) => redaction.text(text)),
       ...setuid,
-      ...networkWarnings(worked.networkReport, concluded.outcome),
+      ...networkWarnings(worked.networkReport, judged.outcome),
       ...toolingWarnings(changed),
       ...secretWarnings(redaction),
       ...setuidTaken(guard.setuidCount),
@@ -293,7 +293,7 @@ interface EndedWork {
 async function conclude(
   { spec, dependencies: { logger }, ids }: AgentRun,
   { sandbox, record, worked, endedFor, copies }: EndedWork,
-): Promise<ConcludedRun<BoundedOutput>> {
+): Promise<Pick<Facts, "judged" | "error">> {
   const judged = await judgeRun({
     sandbox,
     record,
@@ -302,15 +302,17 @@ async function conclude(
     networkReport: () => Promise.resolve(worked.networkReport),
   });
   await sandbox.remove();
-  return concludeRun(judged, {
+  const error = concludeRun(judged, {
     ids,
     logger,
     explain: (each) => endedFor() ?? explainEnding(each, copies === null ? words : wordsOfCopies, spec.limits),
   });
+  return { judged, error };
 }
 
 interface Facts {
-  readonly concluded: ConcludedRun<BoundedOutput>;
+  readonly judged: JudgedRun<BoundedOutput>;
+  readonly error: AgentResult["error"];
   readonly worked: WorkedAgent;
   readonly log: string;
   readonly toolingFiles: AgentResult["toolingFiles"];
@@ -319,12 +321,12 @@ interface Facts {
 function resultOf(
   { spec, dependencies, ids }: AgentRun,
   { capabilities }: ReadyAgent,
-  { concluded, worked, log, toolingFiles }: Facts,
+  { judged, error: ofRun, worked, log, toolingFiles }: Facts,
 ): AgentResult {
-  const { end, outcome, memoryPeakBytes, policyDigest } = concluded;
+  const { end, outcome, memoryPeakBytes, policyDigest } = judged;
   const endedByItself = end.interruption === null && end.exitCode !== null;
   const answer = readAnswer(worked.marked, log);
-  const error = concluded.error ?? (endedByItself ? answer.error : null);
+  const error = ofRun ?? (endedByItself ? answer.error : null);
   const isGood = outcome === "completed" && error === null && answer.output?.status === "success";
   return {
     status: isGood ? "success" : "error",

@@ -324,16 +324,16 @@ export class Environment {
       });
       const tooling = await this.tooling.end(trace, { process, sandbox: sandbox.id });
       const setuidCount = (await container.clearSetuidBits()) - setuidBefore;
-      const concluded = concludeRun(judged, {
+      const error = concludeRun(judged, {
         ids,
         logger: this.#parts.logger,
         explain: (run) => explainCommand(run, { ...this.spec.limits, ...options, overDisk: container.overDisk }),
       });
       return {
-        ...concluded.end,
-        outcome: concluded.outcome,
-        policyDigest: concluded.policyDigest,
-        error: concluded.error,
+        ...judged.end,
+        outcome: judged.outcome,
+        policyDigest: judged.policyDigest,
+        error,
         sandboxId: sandbox.id,
         restarted,
         toolingFiles: tooling.changed,

@@ -238,14 +238,14 @@ async function runWithScratch(
   // The code that killed it must know that nothing of it is running any more, and so must its mounts and its network.
   if (mounts.length > 0 || grant !== null || run.end.interruption !== null) await sandbox.remove();
   else sandbox.leave();
-  const concluded = concludeRun(run, {
+  const error = concludeRun(run, {
     ids,
     logger,
     explain: (judged) =>
       (judged.outcome === "sandbox_lost" ? (scratch?.error ?? folders?.guard.error) : null) ??
       explainProgram(judged, { ...spec, toolchain, files, nameOf: (path) => `${folder}/${path}` }),
   });
-  const result = runResult(concluded, sandbox.id, redaction);
+  const result = runResult({ ...run, error }, sandbox.id, redaction);
   return {
     ...result,
     artifacts,

@@ -90,11 +90,6 @@ export interface JudgedRun<Kept extends KeptOutput> {
   readonly policyDigest: string;
 }
 
-/** A run about which nothing more can be learned. */
-export interface ConcludedRun<Kept extends KeptOutput> extends JudgedRun<Kept> {
-  readonly error: GloveboxError | null;
-}
-
 interface Conclusion<Kept extends KeptOutput> {
   readonly ids: RunIds;
   readonly logger: Logger;
@@ -116,14 +111,14 @@ export async function judgeRun<Kept extends KeptOutput>(run: EndedRun<Kept>): Pr
   return { end, memoryPeakBytes, networkReport, outcome, isRemoved, policyDigest: record.policyDigest };
 }
 
-/** Explains a run and writes its closing line to the log. */
+/** Writes the closing line of a run to the log, and explains it: null when there is nothing to explain. */
 export function concludeRun<Kept extends KeptOutput>(
   run: JudgedRun<Kept>,
   { ids, logger, explain }: Conclusion<Kept>,
-): ConcludedRun<Kept> {
+): GloveboxError | null {
   const error = explain(run);
   logEnding(logger, ids, run);
-  return { ...run, error };
+  return error;
 }
 
 /**

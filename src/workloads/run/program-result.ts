@@ -5,7 +5,7 @@ import type { EngineName } from "../../engines/engine.ts";
 import type { Isolation } from "../../policy/isolation.ts";
 import type { Redaction } from "../../policy/redaction.ts";
 import type { Outcome } from "../../sandbox/outcome.ts";
-import type { ConcludedRun } from "./conclude-run.ts";
+import type { JudgedRun } from "./conclude-run.ts";
 import { networkWarnings } from "./network-report.ts";
 import { secretWarnings } from "./explain-ending.ts";
 
@@ -34,7 +34,11 @@ export interface RunResult {
 }
 
 /** The result of a run whose output nobody else needs any more, with what a caller should know of its network and its secrets. */
-export function runResult(run: ConcludedRun<BoundedOutput>, sandboxId: string, redaction: Redaction): RunResult {
+export function runResult(
+  run: JudgedRun<BoundedOutput> & Pick<RunResult, "error">,
+  sandboxId: string,
+  redaction: Redaction,
+): RunResult {
   const { end, networkReport, outcome, memoryPeakBytes, error } = run;
   return {
     outcome,

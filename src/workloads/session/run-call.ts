@@ -125,7 +125,7 @@ export async function runCall(live: SessionSandbox, run: RunCall): Promise<CallR
   const { end } = judged;
   const isBroken = end.exitCode === runnerFailedExitCode && end.stderr.text().startsWith("glovebox runner: ");
   if (isBroken) live.markUnusable();
-  const concluded = concludeRun(judged, {
+  const error = concludeRun(judged, {
     ...run,
     explain: (known) =>
       (known.outcome === "sandbox_lost" ? live.diskError : null) ??
@@ -137,7 +137,7 @@ export async function runCall(live: SessionSandbox, run: RunCall): Promise<CallR
         nameOf: (path) => kept?.name ?? `${sandbox.folderOf(codeFolder)}/${path}`,
       }),
   });
-  const result = runResult(concluded, live.id, redaction);
+  const result = runResult({ ...judged, error }, live.id, redaction);
   const warnings = [isClean ? [] : survivedWarning, grant?.warnings ?? [], result.warnings].flat();
   const exception = kept?.report()?.exception ?? null;
   return {

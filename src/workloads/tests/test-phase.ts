@@ -83,12 +83,12 @@ export async function runTestPhase(run: TestRun, ready: ReadyTests, at: TestsPla
   const counting = { ...dependencies, output, startMs, signal };
   // Its bytes are here: reading them does not need the sandbox any more.
   const [{ counted, state, runs }] = await Promise.all([countReports(spec, collected, counting), sandbox.remove()]);
-  const concluded = concludeRun(judged, {
+  const error = concludeRun(judged, {
     ids,
     logger: dependencies.logger,
     explain: (each) => explainEnding(each, words, spec.limits),
   });
-  const { end, outcome, memoryPeakBytes, error } = concluded;
+  const { end, outcome, memoryPeakBytes } = judged;
   return {
     ...counted,
     ...judgeTests({
