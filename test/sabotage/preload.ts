@@ -93,7 +93,7 @@ export const preloadSabotages: readonly Sabotage[] = [
   {
     id: "preload: what a program closes to itself is not measured",
     file: "src/engines/local/preload/preload-launcher.ts",
-    find: "reopensOf: stat?.uid, ",
+    find: "reopensOf: stat.uid, ",
     replace: "",
     test: "src/engines/local/preload/preload-launcher.test.ts",
     name: "as on linux > counts what is in folders that the program has closed",
@@ -105,5 +105,13 @@ export const preloadSabotages: readonly Sabotage[] = [
     replace: "total += 0",
     test: "src/engines/local/preload/preload-launcher.test.ts",
     name: "as on linux > is endless for folders too deep",
+  },
+  {
+    id: "preload: files that cannot be measured are no trouble",
+    file: "src/engines/local/preload/preload-launcher.ts",
+    find: "return this.#failures < maxFailures ? null : unmeasured;",
+    replace: "return null;",
+    test: "src/engines/local/preload/preload-launcher.test.ts",
+    name: "are ended, and others are not",
   },
 ];

@@ -11,8 +11,9 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { folderSize } from "./preload-launcher.ts";
+import { DiskWatch, folderSize } from "./preload-launcher.ts";
 
 let folder = "";
 const at = (...names: string[]): string => path.join(folder, ...names);
@@ -67,4 +68,27 @@ describe.runIf(process.platform !== "win32").each(ways)("the size of a program's
     mkdirSync(at("work", ...Array.from({ length: 520 }, () => "d")), { recursive: true });
     expect(await folderSize([at("work")], way)).toBe(Number.POSITIVE_INFINITY);
   });
+});
+
+describe.runIf(process.platform === "linux" && isRoot)("programs whose files cannot be measured", () => {
+  /** Why they were ended, after some looks at folders that are `open` to whoever measures them, or not. */
+  async function endedFor(open: boolean): Promise<readonly string[]> {
+    const reasons: string[] = [];
+    const runs = new Set([{ endFor: async (reason: string) => void reasons.push(reason) }]);
+    chmodSync(folder, open ? 0o755 : 0o711);
+    process.seteuid?.(65_534);
+    try {
+      new DiskWatch({ folders: [at("work")], platform: "linux", limitBytes: 1024, runs }).start();
+      await sleep(4_500);
+    } finally {
+      runs.clear();
+      process.seteuid?.(0);
+    }
+    return reasons;
+  }
+
+  it("are ended, and others are not", async () => {
+    expect(await endedFor(true)).toEqual([]);
+    expect(await endedFor(false)).toContain("the program was killed because its files cannot be measured");
+  }, 20_000);
 });

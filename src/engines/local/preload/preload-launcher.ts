@@ -221,7 +221,7 @@ const tooDeep = `folders are more than ${maxDepth} deep, where nothing is measur
 /**
  * Bytes that everything below the folders takes on disk; what goes away meanwhile does not count. Their programs may do there what
  * they like meanwhile: no link is followed, and what they close to themselves is opened again. Infinite for folders too deep to
- * measure.
+ * measure. @throws Node's error where one cannot be looked into, such as when this process has no descriptor left
  */
 export async function folderSize(folders: readonly string[], platform: NodeJS.Platform): Promise<number> {
   let total = 0;
@@ -229,10 +229,9 @@ export async function folderSize(folders: readonly string[], platform: NodeJS.Pl
   for (const place of folders) {
     const stat = await lstat(place).catch(() => null);
     // From the folder above, which is ours: a program may close its own.
-    const above = stat && (await HostFolder.of({ stablePath: dirname(place) }, platform).catch(() => null));
-    if (above === null) continue;
-    await using opened = above;
-    const found = opened.walk({ maxDepth, reopensOf: stat?.uid, onTooDeep, onTrouble: () => undefined });
+    if (stat === null) continue;
+    await using opened = await HostFolder.of({ stablePath: dirname(place) }, platform);
+    const found = opened.walk({ maxDepth, reopensOf: stat.uid, onTooDeep, onTrouble: () => undefined });
     for await (const entry of found) {
       if (entry.level === 1 && entry.name !== basename(place)) entry.passBy();
       else if (!entry.stat.isDirectory()) total += sizeOnDisk(entry.stat);
@@ -248,17 +247,24 @@ interface DiskWatchOptions {
   /** For all of them together. */
   readonly limitBytes: number;
   /** Programs that run now. */
-  readonly runs: ReadonlySet<PreloadRun>;
+  readonly runs: ReadonlySet<Pick<PreloadRun, "endFor">>;
 }
 
 /** How often the folders are measured (SPEC RT6). */
 const intervalMs = 1_000;
+/** Failed measurements in a row: a descriptor may be missing for a moment, but without measurements there is no limit. */
+const maxFailures = 3;
+const unmeasured = "files cannot be measured";
 
-/** Replaces a limit for folders that the kernel does not limit: ends all programs when their files use more. */
-class DiskWatch {
+/**
+ * Replaces a limit for folders that the kernel does not limit: ends all programs when their files use more, and when it
+ * cannot be told any more how much they use.
+ */
+export class DiskWatch {
   readonly #options: DiskWatchOptions;
   #timer: NodeJS.Timeout | undefined;
   #measuring = false;
+  #failures = 0;
 
   constructor(options: DiskWatchOptions) {
     this.#options = options;
@@ -278,14 +284,26 @@ class DiskWatch {
   }
 
   async #measure(): Promise<void> {
-    const { folders, platform, limitBytes, runs } = this.#options;
     this.#measuring = true;
-    const bytes = await folderSize(folders, platform).catch(() => 0);
+    const why = await this.#excess();
     this.#measuring = false;
-    if (bytes <= limitBytes) return;
-    const what = Number.isFinite(bytes) ? `files take more than ${formatBytes(limitBytes)}` : tooDeep;
-    const reason = `the program was killed because its ${what}`;
-    await Promise.all([...runs].map((run) => run.endFor(reason)));
+    if (why === null) return;
+    const reason = `the program was killed because its ${why}`;
+    await Promise.all([...this.#options.runs].map((run) => run.endFor(reason)));
+  }
+
+  /** What is wrong with the programs' files; null: nothing, or it may have been a bad moment to measure them. */
+  async #excess(): Promise<string | null> {
+    const { folders, platform, limitBytes } = this.#options;
+    try {
+      const bytes = await folderSize(folders, platform);
+      this.#failures = 0;
+      if (bytes <= limitBytes) return null;
+      return Number.isFinite(bytes) ? `files take more than ${formatBytes(limitBytes)}` : tooDeep;
+    } catch {
+      this.#failures += 1;
+      return this.#failures < maxFailures ? null : unmeasured;
+    }
   }
 }
 
