@@ -1,40 +1,25 @@
 import { describe, expect, it } from "vitest";
+import { strongCapabilities } from "../../test/helpers/strong-capabilities.ts";
 import { assertEnforceable, optionalDemands } from "./assert-enforceable.ts";
 import type { Capabilities } from "./capabilities.ts";
 
-const strong: Capabilities = {
-  isolation: "container",
-  images: true,
-  seccomp: "yes",
-  noNewPrivileges: "yes",
-  setuidRefusal: "yes",
-  readOnlyRoot: "yes",
-  noNetwork: "yes",
-  memoryLimit: "yes",
-  cpuLimit: "yes",
-  pidsLimit: "yes",
-  scratch: "memory",
-  oomReporting: true,
-  cpuReporting: true,
-  execUser: true,
-  hostPaths: true,
-  execNetwork: "shared",
-  diskLimit: "no",
-};
 const options = { engine: "docker", minIsolation: "preload" } as const;
 
 describe("assertEnforceable", () => {
   it("has nothing to say of an engine that enforces everything", () => {
-    expect(assertEnforceable(strong, options)).toEqual({ warnings: [] });
+    expect(assertEnforceable(strongCapabilities, options)).toEqual({ warnings: [] });
   });
 
   it("names a substitute that stands in", () => {
-    const { warnings } = assertEnforceable({ ...strong, seccomp: { substitute: "gVisor's own kernel" } }, options);
+    const { warnings } = assertEnforceable(
+      { ...strongCapabilities, seccomp: { substitute: "gVisor's own kernel" } },
+      options,
+    );
     expect(warnings).toEqual([expect.stringContaining("gVisor's own kernel")]);
   });
 
   it("refuses what has neither, naming the engine, the demand and the way on", () => {
-    expect(() => assertEnforceable({ ...strong, pidsLimit: "no" }, options)).toThrow(
+    expect(() => assertEnforceable({ ...strongCapabilities, pidsLimit: "no" }, options)).toThrow(
       expect.objectContaining({
         errorType: "UNSUPPORTED",
         message: "Engine docker cannot enforce a process limit here.",
@@ -44,7 +29,7 @@ describe("assertEnforceable", () => {
   });
 
   it("names all that is missing, and what can be done about limits", () => {
-    const weak: Capabilities = { ...strong, memoryLimit: "no", cpuLimit: "no", pidsLimit: "no" };
+    const weak: Capabilities = { ...strongCapabilities, memoryLimit: "no", cpuLimit: "no", pidsLimit: "no" };
     const advised = { ...weak, limitsAdvice: "Boot with control groups." };
     expect(() => assertEnforceable(advised, options)).toThrow(
       expect.objectContaining({
@@ -53,14 +38,14 @@ describe("assertEnforceable", () => {
         context: { engine: "docker", missing: "memoryLimit, cpuLimit, pidsLimit" },
       }),
     );
-    expect(() => assertEnforceable({ ...strong, seccomp: "no", limitsAdvice: "Boot." }, options)).toThrow(
+    expect(() => assertEnforceable({ ...strongCapabilities, seccomp: "no", limitsAdvice: "Boot." }, options)).toThrow(
       expect.objectContaining({ suggestion: expect.stringMatching(/^Choose an engine/) }),
     );
   });
 
   it("refuses an engine that seals less than is demanded", () => {
     expect(() =>
-      assertEnforceable({ ...strong, isolation: "namespaces" }, { ...options, minIsolation: "container" }),
+      assertEnforceable({ ...strongCapabilities, isolation: "namespaces" }, { ...options, minIsolation: "container" }),
     ).toThrow(
       expect.objectContaining({
         errorType: "UNSUPPORTED",
@@ -70,12 +55,12 @@ describe("assertEnforceable", () => {
   });
 
   it("lets a demand that nobody made by name fall away on the embedded engine only, with a warning", () => {
-    const embedded: Capabilities = { ...strong, images: false, cpuLimit: "no" };
+    const embedded: Capabilities = { ...strongCapabilities, images: false, cpuLimit: "no" };
     const tolerant = { ...options, optional: optionalDemands(embedded, []) };
     expect(assertEnforceable(embedded, tolerant).warnings).toEqual([expect.stringContaining("does not enforce")]);
     const demanding = { ...options, optional: optionalDemands(embedded, ["cpuLimit"]) };
     expect(() => assertEnforceable(embedded, demanding)).toThrow(expect.objectContaining({ errorType: "UNSUPPORTED" }));
-    const containers: Capabilities = { ...strong, cpuLimit: "no" };
+    const containers: Capabilities = { ...strongCapabilities, cpuLimit: "no" };
     expect(optionalDemands(containers, [])).toEqual([]);
   });
 });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { strongCapabilities } from "../../test/helpers/strong-capabilities.ts";
 import { agentLabels, readAgentFiles } from "../workloads/agent/agent-files.ts";
 import {
   agentImageFindings,
@@ -46,28 +47,8 @@ describe("agentImageFindings", () => {
   });
 });
 
-const able: Capabilities = {
-  isolation: "container",
-  images: true,
-  seccomp: "yes",
-  noNewPrivileges: "yes",
-  setuidRefusal: "yes",
-  readOnlyRoot: "yes",
-  noNetwork: "yes",
-  memoryLimit: "yes",
-  cpuLimit: "yes",
-  pidsLimit: "yes",
-  scratch: "memory",
-  oomReporting: true,
-  cpuReporting: true,
-  execUser: true,
-  hostPaths: true,
-  execNetwork: "shared",
-  diskLimit: "no",
-};
-
 function report(change: Partial<Capabilities>): ReturnType<typeof demandReport> {
-  return demandReport({ ...able, ...change }, { engine: "docker", minIsolation: "namespaces" });
+  return demandReport({ ...strongCapabilities, ...change }, { engine: "docker", minIsolation: "namespaces" });
 }
 
 describe("demandReport", () => {
@@ -107,24 +88,9 @@ describe("demandReport", () => {
   });
 });
 
-const capabilities: Capabilities = {
-  isolation: "container",
-  images: true,
-  seccomp: "yes",
-  noNewPrivileges: "yes",
-  setuidRefusal: "yes",
-  readOnlyRoot: "yes",
-  noNetwork: "yes",
+const capabilities = {
+  ...strongCapabilities,
   memoryLimit: { substitute: "a limit that leaves swap unlimited" },
-  cpuLimit: "yes",
-  pidsLimit: "yes",
-  scratch: "memory",
-  oomReporting: true,
-  cpuReporting: true,
-  execUser: true,
-  hostPaths: true,
-  execNetwork: "shared",
-  diskLimit: "no",
 };
 
 const measure: Measure = {

@@ -1,29 +1,12 @@
 import { describe, expect, it } from "vitest";
+import { strongCapabilities } from "../../../test/helpers/strong-capabilities.ts";
 import type { Capabilities } from "../../engines/capabilities.ts";
 import { defaultLimits } from "../../policy/limits.ts";
 import type { OpenPlace } from "../../sandbox/mounts/open-place.ts";
 import { environmentPlan } from "./environment-plan.ts";
 import type { EnvironmentSpec } from "./environment-spec.ts";
 
-const capabilities: Capabilities = {
-  isolation: "container",
-  images: true,
-  seccomp: "yes",
-  noNewPrivileges: "yes",
-  setuidRefusal: "yes",
-  readOnlyRoot: "yes",
-  noNetwork: "yes",
-  memoryLimit: "yes",
-  cpuLimit: "yes",
-  pidsLimit: "yes",
-  scratch: "memory",
-  diskLimit: { substitute: "a watch" },
-  hostPaths: true,
-  oomReporting: true,
-  cpuReporting: true,
-  execUser: true,
-  execNetwork: "shared",
-};
+const capabilities = { ...strongCapabilities, diskLimit: { substitute: "a watch" } };
 
 const spec: EnvironmentSpec = {
   id: "a",
