@@ -94,7 +94,7 @@ export const preloadSabotages: readonly Sabotage[] = [
     id: "preload: what a program closes to itself is not measured",
     file: "src/engines/local/preload/preload-launcher.ts",
     find: "reopensOf: stat.uid, ",
-    replace: "",
+    replace: "onTrouble: () => undefined, ",
     test: "src/engines/local/preload/preload-launcher.test.ts",
     name: "as on linux > counts what is in folders that the program has closed",
   },
@@ -113,5 +113,13 @@ export const preloadSabotages: readonly Sabotage[] = [
     replace: "return null;",
     test: "src/engines/local/preload/preload-launcher.test.ts",
     name: "are ended, and others are not",
+  },
+  {
+    id: "preload: folders that cannot be looked into hold nothing",
+    file: "src/engines/local/preload/preload-launcher.ts",
+    find: "reopensOf: stat.uid, onTooDeep }",
+    replace: "reopensOf: stat.uid, onTooDeep, onTrouble: () => undefined }",
+    test: "src/engines/local/preload/preload-launcher.test.ts",
+    name: "as on darwin > is an error where one of them cannot be looked into",
   },
 ];

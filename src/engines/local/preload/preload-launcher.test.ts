@@ -64,6 +64,17 @@ describe.runIf(process.platform !== "win32").each(ways)("the size of a program's
     expect(lstatSync(at("work")).mode & 0o777).toBe(0o500);
   });
 
+  it.runIf(isRoot && way === "darwin")("is an error where one of them cannot be looked into", async () => {
+    chmodSync(at("work/sub"), 0o700);
+    chmodSync(folder, 0o755);
+    process.seteuid?.(65_534);
+    try {
+      await expect(folderSize([at("work")], way)).rejects.toMatchObject({ code: "EACCES" });
+    } finally {
+      process.seteuid?.(0);
+    }
+  });
+
   it("is endless for folders too deep to measure", async () => {
     mkdirSync(at("work", ...Array.from({ length: 520 }, () => "d")), { recursive: true });
     expect(await folderSize([at("work")], way)).toBe(Number.POSITIVE_INFINITY);

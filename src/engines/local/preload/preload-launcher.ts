@@ -11,7 +11,7 @@ import { setTimeout } from "node:timers/promises";
 import { readFromThreads } from "../../../base/process-stat.ts";
 import { unknownStats, type ContainerStats } from "../../container-stats.ts";
 import { formatBytes } from "../../../base/bytes.ts";
-import { HostFolder } from "../../../base/host-folder.ts";
+import { HostFolder, isGone } from "../../../base/host-folder.ts";
 import { lstat } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 
@@ -227,11 +227,14 @@ export async function folderSize(folders: readonly string[], platform: NodeJS.Pl
   let total = 0;
   const onTooDeep = (): void => void (total = Number.POSITIVE_INFINITY);
   for (const place of folders) {
-    const stat = await lstat(place).catch(() => null);
+    const stat = await lstat(place).catch((error: unknown) => {
+      if (!isGone(error)) throw error;
+      return null;
+    });
     // From the folder above, which is ours: a program may close its own.
     if (stat === null) continue;
     await using opened = await HostFolder.of({ stablePath: dirname(place) }, platform);
-    const found = opened.walk({ maxDepth, reopensOf: stat.uid, onTooDeep, onTrouble: () => undefined });
+    const found = opened.walk({ maxDepth, reopensOf: stat.uid, onTooDeep });
     for await (const entry of found) {
       if (entry.level === 1 && entry.name !== basename(place)) entry.passBy();
       else if (!entry.stat.isDirectory()) total += sizeOnDisk(entry.stat);
