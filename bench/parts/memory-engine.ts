@@ -1,3 +1,4 @@
+import { strongCapabilities } from "../../test/helpers/strong-capabilities.ts";
 import { once } from "node:events";
 import { PassThrough } from "node:stream";
 import type { Capabilities } from "../../src/engines/capabilities.ts";
@@ -11,25 +12,7 @@ export const lastingWord = "stays";
 
 const mebibyte = 2 ** 20;
 
-const capabilities: Capabilities = {
-  isolation: "container",
-  images: true,
-  seccomp: "yes",
-  noNewPrivileges: "yes",
-  setuidRefusal: "yes",
-  readOnlyRoot: "yes",
-  noNetwork: "yes",
-  memoryLimit: "yes",
-  cpuLimit: "yes",
-  pidsLimit: "yes",
-  scratch: "memory",
-  diskLimit: "yes",
-  hostPaths: true,
-  oomReporting: true,
-  cpuReporting: true,
-  execUser: true,
-  execNetwork: "none",
-};
+const capabilities: Capabilities = { ...strongCapabilities, diskLimit: "yes", execNetwork: "none" };
 
 /** Pretends to be a program that reads its job and prints a number; nothing is really run. */
 class SimulatedProcess {

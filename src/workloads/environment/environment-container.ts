@@ -6,6 +6,7 @@ import type { Engine, EngineName, OutputChunk, Process, CallOptions, ExecSpec } 
 import { GloveboxError } from "../../errors/glovebox-error.ts";
 import type { Denial } from "../../policy/network/denial.ts";
 import type { GrowthWatch } from "../../sandbox/growth-watch.ts";
+import { readValue } from "../program/command-spec.ts";
 import { assertNotNested } from "../../sandbox/mounts/assert-not-nested.ts";
 import { openNetwork } from "../../sandbox/sandbox-network.ts";
 import type { Sandbox } from "../../sandbox/sandbox.ts";
@@ -234,14 +235,7 @@ const shellsOwn =
  */
 const script = `
 while IFS=' ' read -r _glovebox_name _glovebox_lines || exit 0; do
-  [ -n "$_glovebox_lines" ] || break
-  IFS= read -r _glovebox_value
-  while [ "$_glovebox_lines" -gt 1 ]; do
-    IFS= read -r _glovebox_line
-    _glovebox_value="$_glovebox_value
-$_glovebox_line"
-    _glovebox_lines=$((_glovebox_lines - 1))
-  done
+  [ -n "$_glovebox_lines" ] || break${readValue}
   case $_glovebox_name in
     .) cd -- "$_glovebox_value" 2>/dev/null || exit 0; unset PWD OLDPWD ;;
     -) set -- "$@" "$_glovebox_value" ;;

@@ -26,19 +26,22 @@ interface CommandWithSecrets {
   readonly preamble: Uint8Array;
 }
 
-/**
- * Reads variables until an empty line, then becomes the command, which has the rest of the input. For each variable: its
- * name and how many lines its value has, then those lines. A shell's `read` takes no byte too many.
- */
-const script = `
-while IFS=' ' read -r _glovebox_name _glovebox_lines && [ -n "$_glovebox_lines" ]; do
+/** Of a shell: reads a value of as many lines as were told, and no byte too many. */
+export const readValue = `
   IFS= read -r _glovebox_value
   while [ "$_glovebox_lines" -gt 1 ]; do
     IFS= read -r _glovebox_line
     _glovebox_value="$_glovebox_value
 $_glovebox_line"
     _glovebox_lines=$((_glovebox_lines - 1))
-  done
+  done`;
+
+/**
+ * Reads variables until an empty line, then becomes the command, which has the rest of the input. For each variable: its
+ * name and how many lines its value has, then those lines. A shell's `read` takes no byte too many.
+ */
+const script = `
+while IFS=' ' read -r _glovebox_name _glovebox_lines && [ -n "$_glovebox_lines" ]; do${readValue}
   export "$_glovebox_name=$_glovebox_value"
 done
 unset _glovebox_name _glovebox_lines _glovebox_value _glovebox_line PWD OLDPWD SHLVL
